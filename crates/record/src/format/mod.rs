@@ -1,0 +1,1 @@
+//! The versioned JSON documents of docs/FORMAT.md.

@@ -1,0 +1,19 @@
+//! The words of the glossary as values. No module here does input or output.
+
+mod advice;
+mod case;
+mod command;
+mod environment;
+mod measurement;
+mod run;
+mod tuning;
+
+pub use advice::{Support, Unsupported, Warning};
+pub use case::{Case, CaseError};
+pub use command::{
+    ArmKind, Block, Comparison, End, Entry, Metric as CommandMetric, NoiseFloor, Session, SessionArm, Verdict,
+};
+pub use environment::{ClockFacts, Environment};
+pub use measurement::{Measurement, Metric, Point, Trial, Unit};
+pub use run::{Run, RunKind, RunStatus};
+pub use tuning::{TuneArm, TuneArmState, Tuning};

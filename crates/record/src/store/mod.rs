@@ -1,0 +1,1 @@
+//! The SQLite file that keeps runs with their raw samples.
