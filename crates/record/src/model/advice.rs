@@ -48,6 +48,9 @@ impl Warning {
     /// A warning from its code and its advice.
     #[must_use]
     pub fn new(code: &str, advice: impl Into<String>) -> Self {
-        Self { code: code.to_owned(), advice: advice.into() }
+        Self {
+            code: code.to_owned(),
+            advice: advice.into(),
+        }
     }
 }

@@ -26,7 +26,9 @@ pub struct Case {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum CaseError {
     /// One of the four parts is missing or empty.
-    #[error("read case name {0:?}: it has no {1}; a right one is heap/heaptest/threads=2,max_size=2048@system")]
+    #[error(
+        "read case name {0:?}: it has no {1}; a right one is heap/heaptest/threads=2,max_size=2048@system"
+    )]
     Missing(String, &'static str),
     /// A parameter is not `name=value`.
     #[error("read case name {0:?}: {1:?} is not name=value")]
@@ -37,7 +39,10 @@ impl Case {
     /// The value of one parameter, if the case has it.
     #[must_use]
     pub fn parameter(&self, name: &str) -> Option<&str> {
-        self.parameters.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+        self.parameters
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value.as_str())
     }
 
     /// `suite/benchmark`, the name under which `list` shows it.
@@ -49,13 +54,24 @@ impl Case {
     /// The parameters as they stand in the name: `threads=2,max_size=2048`.
     #[must_use]
     pub fn parameter_text(&self) -> String {
-        self.parameters.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(",")
+        self.parameters
+            .iter()
+            .map(|(key, value)| format!("{key}={value}"))
+            .collect::<Vec<_>>()
+            .join(",")
     }
 }
 
 impl fmt::Display for Case {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}/{}@{}", self.suite, self.benchmark, self.parameter_text(), self.subject)
+        write!(
+            f,
+            "{}/{}/{}@{}",
+            self.suite,
+            self.benchmark,
+            self.parameter_text(),
+            self.subject
+        )
     }
 }
 
@@ -66,8 +82,14 @@ impl FromStr for Case {
         let missing = |part| CaseError::Missing(text.to_owned(), part);
         let (head, subject) = text.rsplit_once('@').ok_or_else(|| missing("subject after @"))?;
         let mut parts = head.splitn(3, '/');
-        let suite = parts.next().filter(|s| !s.is_empty()).ok_or_else(|| missing("suite"))?;
-        let benchmark = parts.next().filter(|s| !s.is_empty()).ok_or_else(|| missing("benchmark"))?;
+        let suite = parts
+            .next()
+            .filter(|s| !s.is_empty())
+            .ok_or_else(|| missing("suite"))?;
+        let benchmark = parts
+            .next()
+            .filter(|s| !s.is_empty())
+            .ok_or_else(|| missing("benchmark"))?;
         let list = parts.next().ok_or_else(|| missing("parameter part"))?;
         if subject.is_empty() {
             return Err(missing("subject after @"));
@@ -111,7 +133,16 @@ mod tests {
 
     #[test]
     fn what_is_missing_is_named() {
-        assert_eq!("heap".parse::<Case>(), Err(CaseError::Missing("heap".into(), "subject after @")));
-        assert!("heap/x/threads@y".parse::<Case>().unwrap_err().to_string().contains("\"threads\" is not name=value"));
+        assert_eq!(
+            "heap".parse::<Case>(),
+            Err(CaseError::Missing("heap".into(), "subject after @"))
+        );
+        assert!(
+            "heap/x/threads@y"
+                .parse::<Case>()
+                .unwrap_err()
+                .to_string()
+                .contains("\"threads\" is not name=value")
+        );
     }
 }

@@ -103,7 +103,10 @@ impl Entry {
     /// One counted value.
     #[must_use]
     pub fn value(&self, metric: Metric) -> Option<f64> {
-        self.values.iter().find(|(key, _)| *key == metric).map(|(_, value)| *value)
+        self.values
+            .iter()
+            .find(|(key, _)| *key == metric)
+            .map(|(_, value)| *value)
     }
 }
 
@@ -179,7 +182,9 @@ impl Verdict {
     /// The verdict of a word.
     #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
-        [Self::Faster, Self::Slower, Self::Equivalent, Self::Undecided].into_iter().find(|v| v.word() == word)
+        [Self::Faster, Self::Slower, Self::Equivalent, Self::Undecided]
+            .into_iter()
+            .find(|v| v.word() == word)
     }
 }
 

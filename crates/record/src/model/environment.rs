@@ -27,7 +27,10 @@ impl Environment {
     /// One fact by name.
     #[must_use]
     pub fn fact(&self, name: &str) -> Option<&str> {
-        self.facts.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str())
+        self.facts
+            .iter()
+            .find(|(key, _)| key == name)
+            .map(|(_, value)| value.as_str())
     }
 
     /// The name of the Wine version, when the figures come from Wine and not from Windows.

@@ -36,9 +36,16 @@ impl Unit {
     /// The unit of a symbol.
     #[must_use]
     pub fn from_symbol(symbol: &str) -> Option<Self> {
-        [Self::Nanoseconds, Self::Microseconds, Self::PerSecond, Self::Bytes, Self::Count, Self::Ratio]
-            .into_iter()
-            .find(|unit| unit.symbol() == symbol)
+        [
+            Self::Nanoseconds,
+            Self::Microseconds,
+            Self::PerSecond,
+            Self::Bytes,
+            Self::Count,
+            Self::Ratio,
+        ]
+        .into_iter()
+        .find(|unit| unit.symbol() == symbol)
     }
 }
 

@@ -4,6 +4,8 @@ mod advice;
 mod case;
 mod command;
 mod environment;
+mod figure;
+mod listing;
 mod measurement;
 mod run;
 mod tuning;
@@ -14,6 +16,8 @@ pub use command::{
     ArmKind, Block, Comparison, End, Entry, Metric as CommandMetric, NoiseFloor, Session, SessionArm, Verdict,
 };
 pub use environment::{ClockFacts, Environment};
+pub use figure::Figure;
+pub use listing::{BenchmarkInfo, ParameterInfo, RunId, RunSummary, SubjectInfo};
 pub use measurement::{Measurement, Metric, Point, Trial, Unit};
 pub use run::{Run, RunKind, RunStatus};
 pub use tuning::{TuneArm, TuneArmState, Tuning};

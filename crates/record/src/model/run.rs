@@ -31,7 +31,9 @@ impl RunKind {
     /// The kind of a name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        [Self::Measure, Self::Time, Self::Tune].into_iter().find(|kind| kind.name() == name)
+        [Self::Measure, Self::Time, Self::Tune]
+            .into_iter()
+            .find(|kind| kind.name() == name)
     }
 }
 
@@ -63,7 +65,9 @@ impl RunStatus {
     /// The status of a word.
     #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
-        [Self::Open, Self::Complete, Self::Interrupted, Self::Failed].into_iter().find(|s| s.word() == word)
+        [Self::Open, Self::Complete, Self::Interrupted, Self::Failed]
+            .into_iter()
+            .find(|s| s.word() == word)
     }
 }
 

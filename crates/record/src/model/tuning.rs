@@ -20,6 +20,37 @@ pub enum TuneArmState {
     Winner,
 }
 
+impl TuneArmState {
+    /// Every state, from the first to the last that a remedy can reach.
+    pub const ALL: [Self; 6] = [
+        Self::NotApplicable,
+        Self::Refused,
+        Self::Dropped,
+        Self::Raced,
+        Self::Guarded,
+        Self::Winner,
+    ];
+
+    /// The word in JSON and in the store.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::NotApplicable => "not_applicable",
+            Self::Refused => "refused",
+            Self::Dropped => "dropped",
+            Self::Raced => "raced",
+            Self::Guarded => "guarded",
+            Self::Winner => "winner",
+        }
+    }
+
+    /// The state of a word.
+    #[must_use]
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.word() == word)
+    }
+}
+
 /// One remedy and what became of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TuneArm {
