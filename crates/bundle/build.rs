@@ -81,14 +81,18 @@ fn run() -> Result<(), String> {
 /// The inner builds that this target needs.
 fn jobs(root: &Path, builds: &Path) -> Result<Vec<Job>, String> {
     let target = variable("TARGET")?;
-    let job = |title, folder: PathBuf, arguments: &[&str]| Job {
+    let job = |title, folder: PathBuf, arguments| Job {
         title,
         folder,
         target: target.clone(),
         target_dir: builds.join(title),
-        arguments: arguments.iter().map(|s| (*s).to_owned()).collect(),
+        arguments,
+        variables: &[],
     };
-    let mut jobs = vec![job("worker", root.to_owned(), &["--package", "underhood-worker"])];
+    let mut worker = job("worker", root.to_owned(), &["--package", "underhood-worker"]);
+    // Line tables would double what every binary carries; symbol names stay, for profilers.
+    worker.variables = &[("CARGO_PROFILE_RELEASE_STRIP", "debuginfo")];
+    let mut jobs = vec![worker];
     if variable("CARGO_CFG_TARGET_OS")? == "linux" {
         jobs.push(job("launcher", root.join("crates/launcher"), &[]));
         if variable("CARGO_CFG_TARGET_ENV")? == "gnu" {

@@ -22,7 +22,9 @@ pub struct Job {
     /// The target folder of the inner build.
     pub target_dir: PathBuf,
     /// What to build.
-    pub arguments: Vec<String>,
+    pub arguments: &'static [&'static str],
+    /// What else to tell the inner build.
+    pub variables: &'static [(&'static str, &'static str)],
 }
 
 /// Variables that cargo sets for this very script, by name.
@@ -66,7 +68,7 @@ pub fn build(job: &Job) -> Result<Vec<PathBuf>, String> {
         ])
         .arg("--target-dir")
         .arg(&job.target_dir)
-        .args(&job.arguments)
+        .args(job.arguments)
         .current_dir(&job.folder)
         .stdin(Stdio::null());
     for (name, _) in env::vars_os() {
@@ -77,8 +79,7 @@ pub fn build(job: &Job) -> Result<Vec<PathBuf>, String> {
             command.env_remove(name);
         }
     }
-    // Line tables would double what every binary carries; symbol names stay, for profilers.
-    command.env("CARGO_PROFILE_RELEASE_STRIP", "debuginfo");
+    command.envs(job.variables.iter().copied());
 
     let output = command
         .output()

@@ -1,0 +1,113 @@
+//! The steps on the machine itself.
+
+use std::env;
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Context as _, Result};
+
+use super::packages;
+use super::tally::Tally;
+use super::{Context, Report, SKIPS};
+use crate::metadata::{WORKSPACES, cargo, host, root, target_dir};
+use crate::shell;
+
+/// What is missing is a skip, with the line to type.
+pub fn packages(context: &Context) -> Result<Report> {
+    let missing: Vec<_> = packages::LINUX
+        .packages
+        .iter()
+        .copied()
+        .filter(|package| context.missing.contains(package))
+        .collect();
+    if missing.is_empty() {
+        return Ok(Tally::check(true).into());
+    }
+    let line = packages::line_to_type(&missing);
+    Ok(Report::skip(format!(
+        "cannot {} without packages that are missing: {line}",
+        packages::LINUX.purpose
+    )))
+}
+
+/// Formatting of all workspaces; prints the files that `cargo fmt` would change.
+pub fn format(_: &Context) -> Result<Report> {
+    each_workspace(&["fmt", "--all", "--", "--check", "--files-with-diff"], &[])
+}
+
+/// All lints of all workspaces; a warning is a failure.
+pub fn clippy(_: &Context) -> Result<Report> {
+    each_workspace(
+        &[
+            "clippy",
+            "--locked",
+            "--workspace",
+            "--all-targets",
+            "--",
+            "--deny=warnings",
+        ],
+        &[],
+    )
+}
+
+/// The documentation of all workspaces builds, and its links lead somewhere.
+pub fn docs(_: &Context) -> Result<Report> {
+    each_workspace(
+        &["doc", "--locked", "--workspace", "--no-deps"],
+        &[("RUSTDOCFLAGS", "--deny=warnings")],
+    )
+}
+
+/// The tests of the main workspace.
+pub fn test(context: &Context) -> Result<Report> {
+    run_tests(context, ".", &[])
+}
+
+/// The tests of the launcher's workspace.
+pub fn test_launcher(context: &Context) -> Result<Report> {
+    run_tests(context, "crates/launcher", &[])
+}
+
+/// The tests of the heaps, with the libraries that the bundle has built from the same sources.
+pub fn test_heap_shim(context: &Context) -> Result<Report> {
+    let built = env::var_os("UNDERHOOD_BUNDLE_DIR")
+        .map(PathBuf::from)
+        .context("read UNDERHOOD_BUNDLE_DIR, which .cargo/config.toml sets")?
+        .join("heap-shim")
+        .join(host()?)
+        .join("release");
+    run_tests(context, "crates/heap-shim", &[("UNDERHOOD_SHIM_DIR", built)])
+}
+
+fn run_tests(context: &Context, workspace: &str, variables: &[(&str, PathBuf)]) -> Result<Report> {
+    let mut command = workspace_cargo(workspace)?;
+    command
+        .args(["test", "--locked", "--workspace", "--no-fail-fast"])
+        .env(SKIPS, &context.skips);
+    for (name, value) in variables {
+        command.env(name, value);
+    }
+    let finished = shell::run(&mut command)?;
+    Ok(Tally::of_test_output(&finished.stdout, finished.status.success()).into())
+}
+
+fn each_workspace(arguments: &[&str], variables: &[(&str, &str)]) -> Result<Report> {
+    let mut tally = Tally::default();
+    for workspace in WORKSPACES {
+        let mut command = workspace_cargo(workspace)?;
+        command.args(arguments).envs(variables.iter().copied());
+        tally += Tally::check(shell::run(&mut command)?.status.success());
+    }
+    Ok(tally.into())
+}
+
+/// Cargo in one workspace. Each has a target folder of its own below the main one: their locks and
+/// profiles differ, so in a shared one they would undo each other's work.
+fn workspace_cargo(workspace: &str) -> Result<Command> {
+    let mut command = cargo();
+    command.current_dir(root().join(workspace));
+    if workspace != "." {
+        command.env("CARGO_TARGET_DIR", target_dir()?.join(workspace));
+    }
+    Ok(command)
+}
