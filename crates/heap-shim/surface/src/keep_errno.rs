@@ -1,0 +1,46 @@
+//! `free` must not change `errno`.
+//!
+//! A caller that fails, cleans up and then prints its error relies on it: POSIX.1-2024 demands it and glibc keeps
+//! the rule since 2.33. Heaps break it where a release of memory fails inside `free`, which is rare but ordinary:
+//! in a process under mlockall(2), `madvise(MADV_DONTNEED)` answers `EINVAL` every time. Saving `errno` around every
+//! `free` would cost each call a nanosecond or two; saving it around the two system calls costs nothing. The linker
+//! sends the heaps' calls of both here (`--wrap`).
+//!
+//! A heap then sees the failure in the return value but not the reason. The bundled heaps look at the reason only
+//! to repeat `EAGAIN` or to fall back from `MADV_FREE`, and get by without.
+
+use core::ffi::c_int;
+use core::ffi::c_void;
+
+use crate::errno;
+use crate::hidden_symbols;
+
+unsafe extern "C" {
+    fn __real_madvise(start: *mut c_void, length: usize, advice: c_int) -> c_int;
+    fn __real_munmap(start: *mut c_void, length: usize) -> c_int;
+}
+
+extern "C" fn madvise(start: *mut c_void, length: usize, advice: c_int) -> c_int {
+    let saved = errno::get();
+    // SAFETY: the heap that called owns the range; the arguments pass through unchanged.
+    let result = unsafe { __real_madvise(start, length, advice) };
+    if result != 0 {
+        errno::set(saved);
+    }
+    result
+}
+
+extern "C" fn munmap(start: *mut c_void, length: usize) -> c_int {
+    let saved = errno::get();
+    // SAFETY: the heap that called owns the range; the arguments pass through unchanged.
+    let result = unsafe { __real_munmap(start, length) };
+    if result != 0 {
+        errno::set(saved);
+    }
+    result
+}
+
+hidden_symbols! {
+    "__wrap_madvise" => madvise;
+    "__wrap_munmap" => munmap;
+}
