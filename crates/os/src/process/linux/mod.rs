@@ -1,0 +1,18 @@
+//! Linux: runs by way of the launcher program, observation by ptrace.
+
+mod block;
+mod failure;
+mod launcher;
+mod search;
+mod socket;
+mod streams;
+
+// One file for both sides of the socket, so that they cannot drift apart.
+#[expect(
+    dead_code,
+    reason = "the file is both sides'; each writes half of the messages and reads the other half"
+)]
+#[path = "../../../../launcher/src/protocol.rs"]
+mod protocol;
+
+pub use launcher::Launcher;

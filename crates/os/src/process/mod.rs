@@ -1,0 +1,39 @@
+//! Starting commands, accounting for them exactly, leaving nothing behind.
+//!
+//! A command is somebody else's program. What it costs is to be told to the microsecond, whatever size we
+//! have ourselves, and when it is over nothing of it may be left: no daemon, no zombie, no descriptor, not
+//! after a timeout, not after Ctrl-C, not when we are killed.
+//!
+//! The contract that `linux/` and `windows/` fulfil:
+//!
+//! - [`Launcher::start`] prepares once what all runs share. On Linux that is the launcher program
+//!   (`crates/launcher` explains why a program of its own), on Windows a completion port for its jobs.
+//! - [`Launcher::run`] starts a command, waits until it is gone, ends whatever it left running, and returns
+//!   what the command cost. The wall time is the life of the command itself: from just before the system is
+//!   asked to make the process to the notification that it is gone. Ending what it left is outside.
+//! - The command is not attached to our terminal's signals. On Linux it runs in a session without a
+//!   controlling terminal and in a process group of its own: Ctrl-C reaches us, and we decide. It can still
+//!   read from and write to a terminal that it inherits as a standard stream; only `/dev/tty` cannot be opened.
+//! - It starts with default signal dispositions, no blocked signals and no descriptors beyond the three
+//!   standard streams.
+//! - A time limit, an interrupt ([`crate::signal`]) or the end of the launcher ends the whole tree: a request to
+//!   end (SIGTERM; Windows has none for programs without a console window), then after
+//!   [`Spec::grace`] the end without appeal (SIGKILL; the job is terminated).
+//! - [`observe`] runs a command once under the system's debugging interface, untimed, and tells which
+//!   programs and libraries were really in its processes and how many threads they made.
+//!
+//! Figures that a system does not give are `None`; [`Launcher::support`] has the reasons.
+
+mod error;
+#[cfg_attr(target_os = "linux", path = "linux/mod.rs")]
+#[cfg_attr(windows, path = "windows/mod.rs")]
+mod imp;
+mod observation;
+mod outcome;
+mod spec;
+
+pub use error::LaunchError;
+pub use imp::Launcher;
+pub use observation::{Observation, ObservedProcess};
+pub use outcome::{End, Outcome, Usage};
+pub use spec::{Sink, Spec, Stdin};

@@ -1,0 +1,6 @@
+//! Starting commands: every way to begin, to fail and to end, what is counted, and that nothing is left.
+#![cfg(target_os = "linux")]
+
+mod account;
+mod launch;
+mod support;
