@@ -11,6 +11,7 @@
 //! pointers, and the k-th smallest average is found by halving over *all doubles*, 64 passes at most. So
 //! the result is exact, in O(n log n) time and O(n) memory.
 
+use crate::halving::first_where;
 use crate::summary::sorted;
 
 /// The Hodges-Lehmann estimate of `d`: the median of its Walsh averages.
@@ -37,16 +38,9 @@ pub(crate) fn walsh_count(n: usize) -> u64 {
 
 /// The `rank`-th smallest Walsh average (from 1 to [`walsh_count`]) of an ascending slice of finite values.
 pub(crate) fn nth_walsh_average(sorted: &[f64], rank: u64) -> f64 {
-    let (mut low, mut high) = (order_key(sorted[0]), order_key(sorted[sorted.len() - 1]));
-    while low < high {
-        let middle = low + (high - low) / 2;
-        if averages_up_to(sorted, from_order_key(middle)) >= rank {
-            high = middle;
-        } else {
-            low = middle + 1;
-        }
-    }
-    from_order_key(low)
+    first_where(sorted[0], sorted[sorted.len() - 1], |v| {
+        averages_up_to(sorted, v) >= rank
+    })
 }
 
 /// Halved before adding, so that huge values cannot overflow.
@@ -69,15 +63,4 @@ fn averages_up_to(sorted: &[f64], limit: f64) -> u64 {
         count += (end - i) as u64;
     }
     count
-}
-
-/// Maps doubles to integers of the same order, so that one can halve over them.
-fn order_key(x: f64) -> u64 {
-    let bits = x.to_bits();
-    if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
-}
-
-/// The inverse of [`order_key`].
-fn from_order_key(key: u64) -> f64 {
-    f64::from_bits(if key >> 63 == 1 { key & !(1 << 63) } else { !key })
 }

@@ -13,7 +13,7 @@
 //! |---|---|
 //! | What do these numbers look like? | [`summary`] |
 //! | Where is their centre, and how sure is that, for a count of trials fixed beforehand? | [`hodges_lehmann`], [`signed_rank`], [`median_interval`] |
-//! | The same, while looking after every block? | [`sequence`] |
+//! | The same, while looking after every block? | [`sequence`] (asks nothing of the noise), [`symmetric`] (decides sooner) |
 //! | Could chance alone have done this, given that the order was drawn at random? | [`sign_flip`] |
 //! | May I say "faster"? | [`verdict`] |
 //! | Which of many candidates really help? | [`e_bh`] |
@@ -24,6 +24,7 @@
 //! equally far from "no change", and [`Interval::exp`] leads back to ratios.
 
 pub mod e_bh;
+mod halving;
 pub mod hodges_lehmann;
 mod interval;
 pub mod median_interval;
@@ -34,10 +35,12 @@ pub mod signed_rank;
 pub mod simulate;
 pub mod special;
 pub mod summary;
+pub mod symmetric;
 pub mod verdict;
 
 pub use interval::Interval;
 pub use median_interval::{Estimate, estimate};
 pub use sequence::Sequence;
 pub use summary::Summary;
+pub use symmetric::SymmetricSequence;
 pub use verdict::{Verdict, verdict};

@@ -24,6 +24,7 @@
 //! ends of the range exclude m is wrong: if all values equal m, then 0 and t are both extreme.)
 
 use crate::Interval;
+use crate::hodges_lehmann::hodges_lehmann;
 use crate::special::{incomplete_beta, ln_beta};
 
 /// The parameters of the guesses that the bet is averaged over.
@@ -37,6 +38,8 @@ pub struct Sequence {
     sorted: Vec<f64>,
     /// NaN count: each could lie on either side of any m.
     unknown: usize,
+    /// [`excluding_count`] of the data so far.
+    excluding: Option<usize>,
 }
 
 impl Sequence {
@@ -49,6 +52,7 @@ impl Sequence {
             alpha,
             sorted: Vec::new(),
             unknown: 0,
+            excluding: None,
         }
     }
 
@@ -63,6 +67,13 @@ impl Sequence {
             let place = self.sorted.partition_point(|v| *v <= d);
             self.sorted.insert(place, d);
         }
+        // One more coin raises the count by one or not at all: a fortune is the mean of the two that may follow it, and
+        // it grows with the count.
+        let t = self.len();
+        self.excluding = match self.excluding {
+            None => excluding_count(t, self.alpha),
+            Some(k) => Some(if excludes(k, t, self.alpha) { k } else { k + 1 }),
+        };
     }
 
     /// How many differences were added.
@@ -93,7 +104,7 @@ impl Sequence {
     /// machine drifts it moves instead of becoming empty.
     #[must_use]
     pub fn interval(&self) -> Interval {
-        let Some(k) = excluding_count(self.len(), self.alpha) else {
+        let Some(k) = self.excluding else {
             return Interval::UNBOUNDED;
         };
         let known = self.sorted.len();
@@ -135,6 +146,15 @@ impl Sequence {
         one_sided_fortune(above as f64, self.len() as f64)
     }
 
+    /// The point to print beside [`Sequence::interval`]: the Hodges-Lehmann estimate, moved into the interval if needed.
+    ///
+    /// For skewed data the median of all pairwise averages is not the median, and once the interval is narrow it may lie
+    /// outside. A report that shows a point outside its own interval would be absurd. `None` without finite data.
+    #[must_use]
+    pub fn point(&self) -> Option<f64> {
+        point_within(&self.sorted, &self.interval())
+    }
+
     /// How many differences lie certainly above `m`.
     fn above(&self, m: f64) -> usize {
         if m.is_nan() {
@@ -152,6 +172,12 @@ impl Sequence {
             self.sorted.partition_point(|v| *v < m)
         }
     }
+}
+
+/// The Hodges-Lehmann estimate of the finite values of `d`, moved to the nearer end of `interval` if it lies outside.
+pub(crate) fn point_within(d: &[f64], interval: &Interval) -> Option<f64> {
+    let finite: Vec<f64> = d.iter().copied().filter(|v| v.is_finite()).collect();
+    hodges_lehmann(&finite).map(|point| point.max(interval.low).min(interval.high))
 }
 
 /// The logarithm of the two-sided fortune with `s` of `t` coins on one side.
@@ -192,20 +218,23 @@ pub fn excluding_count(t: usize, alpha: f64) -> Option<usize> {
     if !(alpha > 0.0 && alpha < 1.0) {
         return None;
     }
-    let needed = -alpha.ln();
-    let excludes = |s: usize| ln_fortune(s as f64, t as f64) >= needed;
-    if t == 0 || !excludes(t) {
+    if t == 0 || !excludes(t, t, alpha) {
         return None;
     }
     // The fortune grows with s beyond t/2, so halving finds the first.
     let (mut no, mut yes) = (t / 2, t);
     while yes - no > 1 {
         let middle = no + (yes - no) / 2;
-        if excludes(middle) {
+        if excludes(middle, t, alpha) {
             yes = middle;
         } else {
             no = middle;
         }
     }
     Some(yes)
+}
+
+/// True when `s` of `t` coins on one side bring the fortune to 1/`alpha`.
+fn excludes(s: usize, t: usize, alpha: f64) -> bool {
+    ln_fortune(s as f64, t as f64) >= -alpha.ln()
 }

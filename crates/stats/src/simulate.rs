@@ -1,1 +1,0 @@
-//! Simulated data with a known truth.

@@ -1,0 +1,231 @@
+//! An always-valid confidence sequence that uses the sizes of differences as well as their signs.
+//!
+//! [`crate::sequence`] bets on signs alone and so throws away a third of what well-behaved noise has to say: at 3 % noise it
+//! takes 35 blocks to see an effect of 2 %. This one takes 24 and is never later, because it bets more on
+//! differences that are large.
+//!
+//! **The hypothesis.** "The factor is m" means: were the candidate's times divided by exp(m), the two arms would be
+//! exchangeable. As the order inside a block is drawn at random, d − m is then as likely as its negative, whatever the
+//! machine does meanwhile; in particular a comparison of a program with itself fulfils it for m = 0
+//! *by design*. This is the hypothesis of [`crate::sign_flip`] and [`crate::signed_rank`], and the Hodges-Lehmann estimate is its point.
+//!
+//! **The bet.** Given the size of d − m, its sign is a fair coin. Let z = (d − m) / (2 · scale), cut to ±1, where the scale is the
+//! median absolute deviation of the *earlier* differences (while it is 0, z is the sign). Betting
+//! that the centre is greater than m multiplies the fortune by
+//!
+//! > exp(λz) / cosh(λz)
+//!
+//! whose mean over the coin is exactly 1. Stakes λ of 2, 1, 1/2 and 1/8 are played side by side, the fortune is their weighted mean, and m
+//! is excluded when the bet on "greater" or the one on "less" reaches 2/α. A tie (d = m) has z = 0 and
+//! changes nothing; a run that took a hundred times too long has |z| = 1 like any other large one.
+//! (Bets of this kind: de la Peña, Annals of Probability 27, 1999, lemma 6.1; Howard, Ramdas, McAuliffe and
+//! Sekhon, arXiv 1810.08240.)
+//!
+//! **The interval.** The scale does not depend on m, so each z falls as m grows and the fortune on "greater" falls
+//! with it: the excluded m lie left of one point and right of another, which halving over the doubles finds
+//! exactly. The two ends themselves always belong to the interval. So for data that tie at 0 except for
+//! rare steps upwards the interval is [0, 0], not "greater than 0".
+//!
+//! **When not to use it.** If only the *median* is to be zero while noise is lopsided (the candidate now and
+//! then hits a slow mode, the baseline never), symmetry fails, and this sequence may say "slower" where the median has not
+//! moved; the sequence of signs will not.
+
+use std::f64::consts::LN_2;
+
+use crate::Interval;
+use crate::halving::first_where;
+use crate::sequence::point_within;
+use crate::summary::median;
+
+/// Differences of this many scales and more count alike. About 1.35 standard deviations of normal noise.
+const CUT: f64 = 2.0;
+
+/// The stakes and their weights. The smallest is for effects far below the noise and keeps the interval
+/// shrinking after hundreds of blocks; the others decide within sixty.
+const STAKES: [(f64, f64); 4] = [(2.0, 0.3), (1.0, 0.3), (0.5, 0.3), (0.125, 0.1)];
+
+/// The confidence sequence of a centre of symmetry; feed it one difference per block, in the order of measuring.
+#[derive(Debug, Clone)]
+pub struct SymmetricSequence {
+    alpha: f64,
+    rounds: Vec<Round>,
+}
+
+/// One difference and the scale that its bets are made with.
+#[derive(Debug, Clone, Copy)]
+struct Round {
+    d: f64,
+    scale: f64,
+}
+
+impl Round {
+    /// What a bet on "greater than `m`" sees of this round, from −1 to 1.
+    fn score(&self, m: f64) -> f64 {
+        let distance = self.d - m;
+        if distance.is_nan() {
+            // Not a number on either side: it may hide a loss, so every bet loses.
+            -1.0
+        } else if distance == 0.0 {
+            0.0
+        } else if self.scale == 0.0 {
+            distance.signum()
+        } else {
+            (distance / (CUT * self.scale)).clamp(-1.0, 1.0)
+        }
+    }
+
+    fn mirrored(self) -> Self {
+        Self { d: -self.d, ..self }
+    }
+}
+
+impl SymmetricSequence {
+    /// A sequence that errs with probability at most `alpha` over its whole life.
+    ///
+    /// An `alpha` that is not between 0 and 1 gives a sequence whose interval stays unbounded.
+    #[must_use]
+    pub fn new(alpha: f64) -> Self {
+        Self {
+            alpha,
+            rounds: Vec::new(),
+        }
+    }
+
+    /// Adds one difference.
+    ///
+    /// The order matters a little, since each bet is made with the scale known then. Infinite values count
+    /// like any large one. A NaN is not dropped: every bet loses its stake.
+    pub fn push(&mut self, d: f64) {
+        let earlier: Vec<f64> = self
+            .rounds
+            .iter()
+            .map(|r| r.d)
+            .filter(|d| d.is_finite())
+            .collect();
+        self.rounds.push(Round {
+            d,
+            scale: deviation(&earlier),
+        });
+    }
+
+    /// How many differences were added.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.rounds.len()
+    }
+
+    /// True before the first difference.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rounds.is_empty()
+    }
+
+    /// The probability of ever being wrong that was asked for.
+    #[must_use]
+    pub fn alpha(&self) -> f64 {
+        self.alpha
+    }
+
+    /// All centres that are still possible; a side is infinite until 7 (at 5 %) differences agree about it.
+    ///
+    /// Takes O(n) steps for each of 64 halvings, about a quarter of a millisecond for 60 blocks.
+    #[must_use]
+    pub fn interval(&self) -> Interval {
+        let mirrored: Vec<Round> = self.rounds.iter().map(|r| r.mirrored()).collect();
+        Interval {
+            low: self.lowest_possible(&self.rounds),
+            high: -self.lowest_possible(&mirrored),
+        }
+    }
+
+    /// The end of the interval to the left: up to here, and no further, the bet on "greater" excludes.
+    fn lowest_possible(&self, rounds: &[Round]) -> f64 {
+        let needed = self.ln_needed();
+        let keeps = |m: f64| ln_fortune(rounds, m) < needed;
+        if keeps(f64::MIN) {
+            return f64::NEG_INFINITY;
+        }
+        let first_kept = first_where(f64::MIN, f64::MAX, keeps);
+        // Where bets go by sign the fortune jumps at a difference. If it falls just after one, that difference closes the
+        // interval; see "rare steps" above.
+        let before = first_kept.next_down();
+        let end = if rounds.iter().any(|r| r.d == before) {
+            before
+        } else {
+            first_kept
+        };
+        // Negative zero would print as "-0".
+        end + 0.0
+    }
+
+    /// The logarithm of the fortune that excludes; infinite for a senseless alpha.
+    fn ln_needed(&self) -> f64 {
+        if self.alpha > 0.0 && self.alpha < 1.0 {
+            LN_2 - self.alpha.ln()
+        } else {
+            f64::INFINITY
+        }
+    }
+
+    /// The mean fortune of the two bets against "the centre is `m`"; 1 at the start, and an e-value at all times.
+    #[must_use]
+    pub fn e_value(&self, m: f64) -> f64 {
+        0.5 * (self.e_less(m) + self.e_greater(m))
+    }
+
+    /// The fortune of the bet that the centre is less than `m`, valid against every centre of `m` or more.
+    #[must_use]
+    pub fn e_less(&self, m: f64) -> f64 {
+        let mirrored: Vec<Round> = self.rounds.iter().map(|r| r.mirrored()).collect();
+        ln_fortune(&mirrored, -m).exp()
+    }
+
+    /// The fortune of the bet that the centre is greater than `m`, valid against every centre of `m` or less.
+    #[must_use]
+    pub fn e_greater(&self, m: f64) -> f64 {
+        ln_fortune(&self.rounds, m).exp()
+    }
+
+    /// The point to print beside [`SymmetricSequence::interval`]: the Hodges-Lehmann estimate, moved into the interval if needed.
+    ///
+    /// `None` without finite data.
+    #[must_use]
+    pub fn point(&self) -> Option<f64> {
+        let d: Vec<f64> = self.rounds.iter().map(|r| r.d).collect();
+        point_within(&d, &self.interval())
+    }
+}
+
+/// The median absolute deviation of what came earlier, 0 when there is nothing or it is beyond doubles.
+///
+/// Any function of the earlier differences keeps the bet fair; this one keeps outliers from mattering.
+fn deviation(earlier: &[f64]) -> f64 {
+    let Some(middle) = median(earlier) else {
+        return 0.0;
+    };
+    let distances: Vec<f64> = earlier.iter().map(|d| (d - middle).abs()).collect();
+    median(&distances)
+        .filter(|scale| scale.is_finite())
+        .unwrap_or(0.0)
+}
+
+/// The logarithm of the fortune of the bet that the centre is greater than `m`.
+fn ln_fortune(rounds: &[Round], m: f64) -> f64 {
+    let mut logs = STAKES.map(|(_, weight)| weight.ln());
+    // exp(λz)/cosh(λz) = 2 / (1 + exp(−2λz)) lies between 0.03 and 2, so the product of 64 of them is far from
+    // leaving the doubles, and one logarithm serves them all.
+    for rounds in rounds.chunks(64) {
+        let mut products = [1.0; STAKES.len()];
+        for round in rounds {
+            let score = round.score(m);
+            for (product, (stake, _)) in products.iter_mut().zip(STAKES) {
+                *product *= 2.0 / (1.0 + (-2.0 * stake * score).exp());
+            }
+        }
+        for (log, product) in logs.iter_mut().zip(products) {
+            *log += product.ln();
+        }
+    }
+    let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    largest + logs.iter().map(|log| (log - largest).exp()).sum::<f64>().ln()
+}
