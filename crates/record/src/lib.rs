@@ -10,6 +10,8 @@
 //! A run made on Windows can be read and reported on Linux: nothing here asks the operating system
 //! anything, apart from the store's file access.
 
+#[cfg(feature = "arbitrary")]
+pub mod arbitrary;
 pub mod format;
 pub mod model;
 #[cfg(feature = "store")]

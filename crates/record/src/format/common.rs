@@ -160,7 +160,7 @@ mod tests {
         assert_eq!(text(14.25), "14.25");
         assert_eq!(text(4096.0), "4096");
         assert_eq!(text(-0.0), "0");
-        assert_eq!(text(1e300), "1e300");
+        assert_eq!(text(1e300), "1e+300");
         let back: Vec<Number> = serde_json::from_str("[null, 3, 0.5]").unwrap();
         assert!(back[0].0.is_nan());
         assert_eq!((back[1].0, back[2].0), (3.0, 0.5));

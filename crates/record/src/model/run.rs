@@ -99,3 +99,62 @@ pub struct Run {
     /// What the reader must know.
     pub warnings: Vec<Warning>,
 }
+
+impl Run {
+    /// Checks that every index in the run points at something: a run from a file is not to be believed.
+    ///
+    /// # Errors
+    /// A text that names the first index that does not.
+    pub fn check(&self) -> Result<(), String> {
+        let none = Session::default();
+        let session = self.session.as_ref().unwrap_or(&none);
+        session.check()?;
+        known(session, &self.comparisons)?;
+        let Some(tuning) = &self.tuning else { return Ok(()) };
+        tuning.session.check()?;
+        known(&tuning.session, &tuning.confirmed)?;
+        for arm in &tuning.arms {
+            known(&tuning.session, &arm.effect)?;
+            known(&tuning.session, &arm.also)?;
+            match arm.arm {
+                Some(index) if index >= tuning.session.arms.len() => {
+                    return Err(format!(
+                        "remedy {} points at arm {index}, which is missing",
+                        arm.remedy
+                    ));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Session {
+    /// Checks that every entry names an arm.
+    fn check(&self) -> Result<(), String> {
+        let mut entries = self.blocks.iter().flat_map(|block| &block.entries);
+        entries
+            .find(|entry| entry.arm >= self.arms.len())
+            .map_or(Ok(()), |entry| {
+                Err(format!(
+                    "a block names arm {}, but there are {}",
+                    entry.arm,
+                    self.arms.len()
+                ))
+            })
+    }
+}
+
+fn known<'a>(session: &Session, comparisons: impl IntoIterator<Item = &'a Comparison>) -> Result<(), String> {
+    comparisons
+        .into_iter()
+        .find(|c| c.arm >= session.arms.len())
+        .map_or(Ok(()), |c| {
+            Err(format!(
+                "a comparison names arm {}, but there are {}",
+                c.arm,
+                session.arms.len()
+            ))
+        })
+}
