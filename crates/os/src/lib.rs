@@ -12,7 +12,10 @@ compile_error!("Underhood runs on Linux and on Windows; another system needs a f
 mod cgroup;
 pub mod clock;
 pub mod counters;
+pub mod heap;
 pub mod memory;
+pub mod process;
+pub mod signal;
 mod support;
 pub mod thread;
 mod timer;

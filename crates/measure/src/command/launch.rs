@@ -1,0 +1,1 @@
+//! The arm runner that starts real processes.
