@@ -13,6 +13,7 @@ pub(super) use super::throttle::throttling;
 use super::{Gap, ProcessCounters, SystemCounters, ThreadCounters, proc_files};
 
 const NO_SCHEDSTAT: &str = "the kernel keeps no scheduling statistics (built without CONFIG_SCHED_INFO)";
+const NO_CYCLES: &str = "Linux counts CPU time exactly in nanoseconds, and cycles only through perf events";
 
 pub(super) fn process() -> io::Result<ProcessCounters> {
     let usage = usage(libc::RUSAGE_SELF)?;
@@ -32,6 +33,7 @@ pub(super) fn process() -> io::Result<ProcessCounters> {
         user_ns: nanoseconds(usage.ru_utime),
         system_ns: nanoseconds(usage.ru_stime),
         cpu_ns: cpu_clock(libc::CLOCK_PROCESS_CPUTIME_ID)?,
+        cycles: None,
         minor_faults: Some(usage.ru_minflt as u64),
         major_faults: Some(usage.ru_majflt as u64),
         peak_rss_bytes: bytes(b"VmHWM:").unwrap_or(0),
@@ -41,10 +43,11 @@ pub(super) fn process() -> io::Result<ProcessCounters> {
 }
 
 pub(super) fn process_gaps(counters: &ProcessCounters) -> Vec<Gap> {
-    match counters.runqueue_wait_ns {
-        Some(_) => Vec::new(),
-        None => vec![Gap::new("runqueue_wait_ns", NO_SCHEDSTAT)],
+    let mut gaps = vec![Gap::new("cycles", NO_CYCLES)];
+    if counters.runqueue_wait_ns.is_none() {
+        gaps.push(Gap::new("runqueue_wait_ns", NO_SCHEDSTAT));
     }
+    gaps
 }
 
 pub(super) fn thread() -> io::Result<ThreadCounters> {
@@ -62,6 +65,7 @@ pub(super) fn thread() -> io::Result<ThreadCounters> {
         voluntary: Some(voluntary),
         involuntary: Some(involuntary),
         cpu_ns: cpu_clock(libc::CLOCK_THREAD_CPUTIME_ID)?,
+        cycles: None,
         minor_faults: Some(usage.ru_minflt as u64),
         major_faults: Some(usage.ru_majflt as u64),
         runqueue_wait_ns: wait,

@@ -18,6 +18,8 @@
 #[cfg_attr(target_os = "linux", path = "linux.rs")]
 #[cfg_attr(windows, path = "windows.rs")]
 mod imp;
+#[cfg(windows)]
+mod nt_records;
 #[cfg(target_os = "linux")]
 mod proc_files;
 #[cfg(target_os = "linux")]
@@ -42,6 +44,8 @@ pub struct ProcessCounters {
     pub system_ns: u64,
     /// All CPU time. Linux: exact (`CLOCK_PROCESS_CPUTIME_ID`). Windows: the sum of the two above, in clock ticks.
     pub cpu_ns: u64,
+    /// Processor cycles, exact, in ticks of the time-stamp counter (`QueryProcessCycleTime`). Windows only.
+    pub cycles: Option<u64>,
     /// Page faults served without reading from storage.
     pub minor_faults: Option<u64>,
     /// Page faults that had to wait for storage.
@@ -56,7 +60,8 @@ pub struct ProcessCounters {
 }
 
 impl ProcessCounters {
-    /// Reads all of them. Linux: about 10 µs and 2 µs a thread, no allocation.
+    /// Reads all of them. Linux: about 30 µs, 4 µs more for each further thread, no allocation. Windows: some
+    /// milliseconds, because the list of all processes has to be asked for.
     ///
     /// # Errors
     /// The system's error, when /proc is not mounted or cannot be read.
@@ -76,6 +81,7 @@ impl ProcessCounters {
             user_ns: self.user_ns.saturating_sub(earlier.user_ns),
             system_ns: self.system_ns.saturating_sub(earlier.system_ns),
             cpu_ns: self.cpu_ns.saturating_sub(earlier.cpu_ns),
+            cycles: minus(self.cycles, earlier.cycles),
             minor_faults: minus(self.minor_faults, earlier.minor_faults),
             major_faults: minus(self.major_faults, earlier.major_faults),
             peak_rss_bytes: self.peak_rss_bytes,
@@ -108,6 +114,8 @@ pub struct ThreadCounters {
     pub involuntary: Option<u64>,
     /// CPU time. Linux: exact (`CLOCK_THREAD_CPUTIME_ID`). Windows: counted in clock ticks.
     pub cpu_ns: u64,
+    /// Processor cycles, exact, in ticks of the time-stamp counter (`QueryThreadCycleTime`). Windows only.
+    pub cycles: Option<u64>,
     /// Page faults served without reading from storage. Linux only.
     pub minor_faults: Option<u64>,
     /// Page faults that had to wait for storage. Linux only.
@@ -119,7 +127,7 @@ pub struct ThreadCounters {
 }
 
 impl ThreadCounters {
-    /// Reads the counters of the calling thread. Linux: about 3 µs, no allocation.
+    /// Reads the counters of the calling thread. Linux: about 8 µs, no allocation.
     ///
     /// # Errors
     /// The system's error.
@@ -135,6 +143,7 @@ impl ThreadCounters {
             voluntary: minus(self.voluntary, earlier.voluntary),
             involuntary: minus(self.involuntary, earlier.involuntary),
             cpu_ns: self.cpu_ns.saturating_sub(earlier.cpu_ns),
+            cycles: minus(self.cycles, earlier.cycles),
             minor_faults: minus(self.minor_faults, earlier.minor_faults),
             major_faults: minus(self.major_faults, earlier.major_faults),
             runqueue_wait_ns: minus(self.runqueue_wait_ns, earlier.runqueue_wait_ns),
@@ -152,7 +161,7 @@ impl ThreadCounters {
 /// did meanwhile. CPU times are summed over all CPUs and come in steps of the kernel's accounting tick (10 ms).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SystemCounters {
-    /// Context switches of all CPUs.
+    /// Context switches of all CPUs. Windows counts in 32 bits, so a span in which it overflowed yields `None`.
     pub context_switches: Option<u64>,
     /// Interrupts served.
     pub interrupts: Option<u64>,

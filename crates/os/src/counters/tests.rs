@@ -90,6 +90,7 @@ fn every_missing_field_has_a_reason() {
         ("context_switches", process.context_switches),
         ("voluntary", process.voluntary),
         ("involuntary", process.involuntary),
+        ("cycles", process.cycles),
         ("minor_faults", process.minor_faults),
         ("major_faults", process.major_faults),
         ("runqueue_wait_ns", process.runqueue_wait_ns),

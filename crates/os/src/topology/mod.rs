@@ -10,8 +10,11 @@
 #[cfg_attr(target_os = "linux", path = "linux.rs")]
 #[cfg_attr(windows, path = "windows.rs")]
 mod imp;
+// Pure, so it is tested on every system.
+#[cfg(any(windows, test))]
+mod nt_records;
 mod pick;
-#[cfg(target_os = "linux")]
+#[cfg(any(target_os = "linux", test))]
 mod sysfs;
 
 use std::io;
