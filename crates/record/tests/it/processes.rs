@@ -176,7 +176,7 @@ fn a_full_disk_is_reported_and_what_was_stored_stays() {
     assert!(stored > 0);
     assert_eq!(store.load(id).unwrap().session.unwrap().blocks.len(), stored);
     store.verify().unwrap();
-    // Deleting must be possible on a full disk, or nothing ever is again.
+    // Another program finds the same.
     drop(store);
     let mut store = Store::open(&path).unwrap();
     store.verify().unwrap();
