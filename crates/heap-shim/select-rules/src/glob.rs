@@ -53,7 +53,7 @@ mod tests {
             (None, None) => true,
             (Some((b'*', rest)), None) => defined(rest, text),
             (Some((b'*', rest)), Some((_, shorter))) => defined(rest, text) || defined(pattern, shorter),
-            (Some((byte, rest)), Some((first, shorter))) => (byte == b'?' || byte == first) && defined(rest, shorter),
+            (Some((byte, rest)), Some((first, shorter))) => (*byte == b'?' || byte == first) && defined(rest, shorter),
             (Some(_), None) | (None, Some(_)) => false,
         }
     }

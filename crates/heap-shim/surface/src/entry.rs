@@ -35,12 +35,12 @@ fn page_size() -> usize {
 /// `calloc`: zeroed memory for `count` objects; null and `ENOMEM` when the product overflows.
 ///
 /// # Safety
-/// As for [`Heap::malloc`].
+/// Sound for any arguments; unsafe because the functions of a heap are.
 #[inline(always)]
 pub unsafe fn calloc<H: Heap>(count: usize, size: usize) -> *mut c_void {
     match count.checked_mul(size) {
         // SAFETY: any size is legal.
-        Some(total) => unsafe { H::zalloc(total) },
+        Some(total) => unsafe { (H::HOT.zalloc)(total) },
         None => fail(errno::ENOMEM),
     }
 }
@@ -53,15 +53,15 @@ pub unsafe fn calloc<H: Heap>(count: usize, size: usize) -> *mut c_void {
 pub unsafe fn realloc<H: Heap>(block: *mut c_void, size: usize) -> *mut c_void {
     if block.is_null() {
         // SAFETY: any size is legal.
-        return unsafe { H::malloc(size) };
+        return unsafe { (H::HOT.malloc)(size) };
     }
     if size == 0 {
         // SAFETY: the caller hands over a live block.
-        unsafe { H::free(block) };
+        unsafe { (H::HOT.free)(block) };
         return ptr::null_mut();
     }
     // SAFETY: the block is live and not null, the size not 0.
-    unsafe { H::realloc(block, size) }
+    unsafe { (H::HOT.realloc)(block, size) }
 }
 
 /// `reallocarray`: `realloc` of a product; null and `ENOMEM`, with the block untouched, when it overflows.
@@ -80,7 +80,7 @@ pub unsafe fn reallocarray<H: Heap>(block: *mut c_void, count: usize, size: usiz
 /// `aligned_alloc`: any power of two and, beyond the letter of C11, any size; otherwise null and `EINVAL`.
 ///
 /// # Safety
-/// As for [`Heap::malloc`].
+/// Sound for any arguments; unsafe because the functions of a heap are.
 #[inline(always)]
 pub unsafe fn aligned_alloc<H: Heap>(alignment: usize, size: usize) -> *mut c_void {
     if !alignment.is_power_of_two() {
@@ -93,7 +93,7 @@ pub unsafe fn aligned_alloc<H: Heap>(alignment: usize, size: usize) -> *mut c_vo
 /// `memalign`: like [`aligned_alloc`], but another alignment is rounded up to a power of two, as glibc does.
 ///
 /// # Safety
-/// As for [`Heap::malloc`].
+/// Sound for any arguments; unsafe because the functions of a heap are.
 #[inline(always)]
 pub unsafe fn memalign<H: Heap>(alignment: usize, size: usize) -> *mut c_void {
     match alignment.checked_next_power_of_two() {
@@ -127,7 +127,7 @@ pub unsafe fn posix_memalign<H: Heap>(place: *mut *mut c_void, alignment: usize,
 /// `valloc`: aligned to a page.
 ///
 /// # Safety
-/// As for [`Heap::malloc`].
+/// Sound for any arguments; unsafe because the functions of a heap are.
 pub unsafe fn valloc<H: Heap>(size: usize) -> *mut c_void {
     // SAFETY: a page size is a power of two.
     unsafe { H::memalign(page_size(), size) }
@@ -136,7 +136,7 @@ pub unsafe fn valloc<H: Heap>(size: usize) -> *mut c_void {
 /// `pvalloc`: whole pages.
 ///
 /// # Safety
-/// As for [`Heap::malloc`].
+/// Sound for any arguments; unsafe because the functions of a heap are.
 pub unsafe fn pvalloc<H: Heap>(size: usize) -> *mut c_void {
     let page = page_size();
     match size.checked_next_multiple_of(page) {

@@ -37,9 +37,9 @@ macro_rules! export_heap {
             static underhood_heap_name: [u8; NAME_BYTES] = padded_name();
 
             $crate::export_functions! {
-                malloc(size: usize) -> *mut c_void = Chosen::malloc;
-                free(block: *mut c_void) -> () = Chosen::free;
-                cfree(block: *mut c_void) -> () = Chosen::free;
+                malloc(size: usize) -> *mut c_void = Chosen::HOT.malloc;
+                free(block: *mut c_void) -> () = Chosen::HOT.free;
+                cfree(block: *mut c_void) -> () = Chosen::HOT.free;
                 calloc(count: usize, size: usize) -> *mut c_void = entry::calloc::<Chosen>;
                 realloc(block: *mut c_void, size: usize) -> *mut c_void = entry::realloc::<Chosen>;
                 reallocarray(block: *mut c_void, count: usize, size: usize) -> *mut c_void
@@ -115,8 +115,8 @@ macro_rules! export_libc_names {
             type Chosen = $heap;
 
             $crate::export_functions! {
-                __libc_malloc(size: usize) -> *mut c_void = Chosen::malloc;
-                __libc_free(block: *mut c_void) -> () = Chosen::free;
+                __libc_malloc(size: usize) -> *mut c_void = Chosen::HOT.malloc;
+                __libc_free(block: *mut c_void) -> () = Chosen::HOT.free;
                 __libc_calloc(count: usize, size: usize) -> *mut c_void = entry::calloc::<Chosen>;
                 __libc_realloc(block: *mut c_void, size: usize) -> *mut c_void = entry::realloc::<Chosen>;
                 __libc_memalign(alignment: usize, size: usize) -> *mut c_void = entry::memalign::<Chosen>;
@@ -136,7 +136,7 @@ macro_rules! export_functions {
             #[unsafe(no_mangle)]
             unsafe extern "C" fn $name($($argument: $type),*) -> $result {
                 // SAFETY: the C caller's obligation is the one that the Rust function states.
-                unsafe { $function($($argument),*) }
+                unsafe { ($function)($($argument),*) }
             }
         )*
     };

@@ -18,6 +18,20 @@ pub struct Usage {
     pub in_use: Option<usize>,
 }
 
+/// The hot functions of a heap, as C function pointers: constants, so that the exported functions are single jumps,
+/// and values, so that the selector can put them into its table.
+#[derive(Clone, Copy)]
+pub struct Hot {
+    /// Allocates bytes (0 is legal and yields a unique block), aligned for any C object of that size.
+    pub malloc: unsafe extern "C" fn(usize) -> *mut c_void,
+    /// The same, and the bytes are zero.
+    pub zalloc: unsafe extern "C" fn(usize) -> *mut c_void,
+    /// Changes the size of a live block (never null) to a size that is not 0, moving it when it must.
+    pub realloc: unsafe extern "C" fn(*mut c_void, usize) -> *mut c_void,
+    /// Takes a live block back; null is ignored.
+    pub free: unsafe extern "C" fn(*mut c_void),
+}
+
 /// A heap that can stand behind the C surface.
 ///
 /// All functions may be called on any thread at any time, also before the C library has run its constructors, so an
@@ -28,35 +42,14 @@ pub trait Heap {
     /// The name that users give: `mimalloc`.
     const NAME: &'static CStr;
 
-    /// Allocates `size` bytes (0 is legal and yields a unique block), aligned for any C object of that size.
-    ///
-    /// # Safety
-    /// Sound for any argument; unsafe because it is a C entry point that manipulates raw memory.
-    unsafe fn malloc(size: usize) -> *mut c_void;
-
-    /// Like [`Heap::malloc`], but the bytes are zero.
-    ///
-    /// # Safety
-    /// As for [`Heap::malloc`].
-    unsafe fn zalloc(size: usize) -> *mut c_void;
+    /// The functions that programs call all the time.
+    const HOT: Hot;
 
     /// Allocates `size` bytes at a multiple of `alignment`.
     ///
     /// # Safety
     /// `alignment` is a power of two.
     unsafe fn memalign(alignment: usize, size: usize) -> *mut c_void;
-
-    /// Changes the size of a block, moving it when it must.
-    ///
-    /// # Safety
-    /// `block` is a live block of this heap (never null) and `size` is not 0.
-    unsafe fn realloc(block: *mut c_void, size: usize) -> *mut c_void;
-
-    /// Takes a block back; null is ignored.
-    ///
-    /// # Safety
-    /// `block` is null or a live block of this heap.
-    unsafe fn free(block: *mut c_void);
 
     /// The number of bytes that the program may use in a block, at least what it asked for.
     ///

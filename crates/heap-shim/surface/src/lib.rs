@@ -29,6 +29,7 @@ mod heap;
 pub mod keep_errno;
 
 pub use heap::Heap;
+pub use heap::Hot;
 pub use heap::Usage;
 
 /// Defines hidden symbols that jump to Rust functions: how C code inside the library reaches them.

@@ -15,6 +15,7 @@ use core::ptr;
 
 use libmimalloc_sys as mi;
 use surface::Heap;
+use surface::Hot;
 use surface::Usage;
 use surface::errno;
 
@@ -45,34 +46,13 @@ fn report_errors() {
 impl Heap for Mimalloc {
     const NAME: &'static CStr = c"mimalloc";
 
-    #[inline(always)]
-    unsafe fn malloc(size: usize) -> *mut c_void {
-        // SAFETY: any size is legal.
-        unsafe { mi::mi_malloc(size) }
-    }
-
-    #[inline(always)]
-    unsafe fn zalloc(size: usize) -> *mut c_void {
-        // SAFETY: any size is legal.
-        unsafe { mi::mi_zalloc(size) }
-    }
+    const HOT: Hot =
+        Hot { malloc: mi::mi_malloc, zalloc: mi::mi_zalloc, realloc: mi::mi_realloc, free: mi::mi_free };
 
     #[inline(always)]
     unsafe fn memalign(alignment: usize, size: usize) -> *mut c_void {
         // SAFETY: the alignment is a power of two by the caller's obligation.
         unsafe { mi::mi_malloc_aligned(size, alignment) }
-    }
-
-    #[inline(always)]
-    unsafe fn realloc(block: *mut c_void, size: usize) -> *mut c_void {
-        // SAFETY: the block is live by the caller's obligation.
-        unsafe { mi::mi_realloc(block, size) }
-    }
-
-    #[inline(always)]
-    unsafe fn free(block: *mut c_void) {
-        // SAFETY: the block is null or live by the caller's obligation.
-        unsafe { mi::mi_free(block) }
     }
 
     #[inline(always)]
