@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::Unsupported;
+
 /// Why a command could not be run. Each message reads after "failed to run …:" and says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum LaunchError {
@@ -85,6 +87,9 @@ pub enum LaunchError {
     /// We were interrupted; the command was ended with all its descendants.
     #[error("interrupted")]
     Interrupted,
+    /// This machine does not let us do it.
+    #[error("{0}")]
+    Unsupported(Unsupported),
     /// Something else.
     #[error("{0}")]
     Other(io::Error),

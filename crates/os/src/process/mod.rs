@@ -33,7 +33,7 @@ mod outcome;
 mod spec;
 
 pub use error::LaunchError;
-pub use imp::Launcher;
+pub use imp::{Launcher, observe};
 pub use observation::{Observation, ObservedProcess};
 pub use outcome::{End, Outcome, Usage};
 pub use spec::{Sink, Spec, Stdin};

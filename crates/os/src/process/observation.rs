@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use super::End;
 
@@ -12,6 +13,8 @@ pub struct Observation {
     pub end: End,
     /// Every process of the command in the order of their making; the first is the command itself.
     pub processes: Vec<ObservedProcess>,
+    /// How many more processes there were than are listed; not zero only for thousands.
+    pub unlisted: u32,
     /// Descendants that still ran when the command was gone; they have been ended.
     pub strays: u32,
 }
@@ -20,7 +23,7 @@ impl Observation {
     /// Whether the command was one process with one thread.
     #[must_use]
     pub fn single_threaded(&self) -> bool {
-        matches!(self.processes.as_slice(), [only] if only.threads_created == 0)
+        self.unlisted == 0 && matches!(self.processes.as_slice(), [only] if only.threads_created == 0)
     }
 
     /// Whether a library whose file name is `name` was mapped in every process that was looked into.
@@ -55,7 +58,7 @@ pub struct ObservedProcess {
     /// Files that were mapped as code at its end: the program and its libraries.
     pub libraries: Vec<PathBuf>,
     /// Its environment at its last exec; of the forking process where there was none.
-    pub environment: Vec<(OsString, OsString)>,
+    pub environment: Arc<[(OsString, OsString)]>,
     /// Whether the system ran it in secure mode (set-user-id and the like), in which preloading is ignored.
     pub secure: bool,
 }

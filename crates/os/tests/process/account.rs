@@ -1,9 +1,7 @@
 //! What commands cost, as counted by the kernel and told by the launcher.
 
-use std::fs;
-use std::time::Duration;
-
 use crate::support::{Program, launcher, output, sh, tiny};
+use std::fs;
 use underhood_os::process::{End, Spec};
 
 const MIB: u64 = 1 << 20;
@@ -106,8 +104,8 @@ fn many_runs_leave_no_descriptor_and_no_zombie() {
     let mut launcher = launcher();
     let tiny = tiny();
     let spec = Spec::new(tiny.path());
-    // The launcher is our only child here whose name this is.
-    let pid = children("underhood-launc").into_iter().max().unwrap();
+    let parent = output(&mut launcher, sh("echo $PPID")).1;
+    let pid: u32 = String::from_utf8(parent).unwrap().trim().parse().unwrap();
     let open = |pid: u32| fs::read_dir(format!("/proc/{pid}/fd")).unwrap().count();
     launcher.run(&spec).unwrap();
     let (theirs, ours) = (open(pid), open(std::process::id()));
@@ -120,25 +118,8 @@ fn many_runs_leave_no_descriptor_and_no_zombie() {
     let left = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap();
     assert_eq!(left, "");
     drop(launcher);
-    std::thread::sleep(Duration::from_millis(1));
     assert!(
         !fs::exists(format!("/proc/{pid}")).unwrap(),
         "the launcher is reaped"
     );
-}
-
-/// Our children with this name.
-fn children(name: &str) -> Vec<u32> {
-    let mut found = Vec::new();
-    for task in fs::read_dir("/proc/self/task").unwrap() {
-        let list = fs::read_to_string(task.unwrap().path().join("children")).unwrap_or_default();
-        found.extend(
-            list.split_whitespace()
-                .filter_map(|pid| pid.parse::<u32>().ok())
-                .filter(|pid| {
-                    fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|comm| comm.trim() == name)
-                }),
-        );
-    }
-    found
 }

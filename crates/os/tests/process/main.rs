@@ -2,5 +2,8 @@
 #![cfg(target_os = "linux")]
 
 mod account;
+mod cost;
+mod interrupt;
 mod launch;
+mod observe;
 mod support;

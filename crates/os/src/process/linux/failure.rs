@@ -11,13 +11,12 @@ use std::path::{Path, PathBuf};
 
 use super::super::{LaunchError, Spec};
 use super::block::Block;
-use super::protocol::{Reply, STAGE_AFFINITY, STAGE_CLONE, STAGE_DIRECTORY, STAGE_EXEC, STAGE_REQUEST};
+use super::protocol::{STAGE_AFFINITY, STAGE_CLONE, STAGE_DIRECTORY, STAGE_EXEC, STAGE_REQUEST};
 
-/// The error for a start that failed.
-pub fn explain(spec: &Spec, path: &Path, block: &Block, reply: &Reply) -> LaunchError {
-    let errno = i32::try_from(reply.errno).unwrap_or(0);
+/// The error for a start that failed at `stage` of the protocol with `errno`.
+pub fn explain(spec: &Spec, path: &Path, block: &Block, stage: u64, errno: i32) -> LaunchError {
     let source = io::Error::from_raw_os_error(errno);
-    match (reply.stage, errno) {
+    match (stage, errno) {
         (STAGE_AFFINITY, _) => LaunchError::BadCpus {
             cpus: spec.cpus.clone().unwrap_or_default(),
             source,
@@ -45,7 +44,7 @@ fn resolve(spec: &Spec, path: &Path) -> PathBuf {
 }
 
 /// The error for an execve of the file `path` that failed with `source`.
-pub fn explain_exec(program: &Path, path: &Path, source: io::Error) -> LaunchError {
+fn explain_exec(program: &Path, path: &Path, source: io::Error) -> LaunchError {
     let program = program.to_owned();
     let refused = |why: String| LaunchError::NotExecutable {
         program: program.clone(),

@@ -98,7 +98,10 @@ impl Launcher {
             _ if reply.leftover > 0 => Err(LaunchError::Stuck {
                 processes: reply.leftover,
             }),
-            KIND_FAILED => Err(failure::explain(spec, &path, &block, &reply)),
+            KIND_FAILED => {
+                let errno = i32::try_from(reply.errno).unwrap_or(0);
+                Err(failure::explain(spec, &path, &block, reply.stage, errno))
+            }
             _ if reply.cancelled != 0 => Err(LaunchError::Interrupted),
             KIND_ENDED => Ok(Outcome {
                 end: end(&reply),

@@ -2,10 +2,14 @@
 
 mod block;
 mod failure;
+mod inspect;
 mod launcher;
+mod observe;
+mod ptrace;
 mod search;
 mod socket;
 mod streams;
+mod tracer;
 
 // One file for both sides of the socket, so that they cannot drift apart.
 #[expect(
@@ -16,3 +20,4 @@ mod streams;
 mod protocol;
 
 pub use launcher::Launcher;
+pub use observe::observe;
