@@ -85,6 +85,11 @@ pub(crate) fn sorted(values: &[f64]) -> Option<Vec<f64>> {
     Some(copy)
 }
 
+/// The median of an ascending slice without NaN; `None` when it is empty.
+pub(crate) fn median_of_sorted(sorted: &[f64]) -> Option<f64> {
+    (!sorted.is_empty()).then(|| quantile_of_sorted(sorted, 0.5))
+}
+
 /// As [`quantile`], for a slice that is ascending and not empty.
 fn quantile_of_sorted(sorted: &[f64], p: f64) -> f64 {
     let place = p.clamp(0.0, 1.0) * (sorted.len() - 1) as f64;

@@ -25,11 +25,13 @@ pub enum Noise {
     Drift,
     /// Lopsided: the candidate has a tail that the baseline lacks, and the medians are equal.
     Lopsided,
+    /// The same, but the median of pairwise averages is zero and so the median below it.
+    LopsidedCentred,
 }
 
 impl Noise {
     /// Every kind.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Normal,
         Self::HeavyTails,
         Self::Outliers,
@@ -38,6 +40,7 @@ impl Noise {
         Self::Bimodal,
         Self::Drift,
         Self::Lopsided,
+        Self::LopsidedCentred,
     ];
 
     /// The name in tables.
@@ -52,13 +55,20 @@ impl Noise {
             Self::Bimodal => "two speeds",
             Self::Drift => "drift and waves",
             Self::Lopsided => "lopsided, median 0",
+            Self::LopsidedCentred => "lopsided, Hodges-Lehmann centre 0",
         }
     }
 
     /// True when differences are symmetric about the effect, as exchangeable arms make them.
     #[must_use]
     pub fn is_symmetric(self) -> bool {
-        self != Self::Lopsided
+        !matches!(self, Self::Lopsided | Self::LopsidedCentred)
+    }
+
+    /// True when the median of the differences is the effect.
+    #[must_use]
+    pub fn has_median_zero(self) -> bool {
+        self != Self::LopsidedCentred
     }
 }
 
@@ -93,8 +103,15 @@ impl<'a> Session<'a> {
 
     /// The log ratio of the next block.
     pub fn block(&mut self) -> f64 {
-        if self.noise == Noise::Lopsided {
-            return self.effect + self.scale * (exponential(self.random) - std::f64::consts::LN_2);
+        /// Half the median of a gamma variable of shape 2: the centre of the pairwise averages of exponential variables.
+        const EXPONENTIAL_CENTRE: f64 = 0.839_173_495_008;
+        let tail = match self.noise {
+            Noise::Lopsided => Some(std::f64::consts::LN_2),
+            Noise::LopsidedCentred => Some(EXPONENTIAL_CENTRE),
+            _ => None,
+        };
+        if let Some(centre) = tail {
+            return self.effect + self.scale * (exponential(self.random) - centre);
         }
         let first = self.run();
         let second = self.run();
@@ -112,7 +129,7 @@ impl<'a> Session<'a> {
         let single = self.scale / std::f64::consts::SQRT_2;
         let normal = normal(self.random);
         match self.noise {
-            Noise::Normal | Noise::Lopsided => single * normal,
+            Noise::Normal | Noise::Lopsided | Noise::LopsidedCentred => single * normal,
             Noise::HeavyTails => {
                 let squares: f64 = (0..3).map(|_| self::normal(self.random).powi(2)).sum();
                 single * normal / (squares / 3.0).sqrt()

@@ -1,9 +1,5 @@
 //! Error rates of the rules that compare one candidate with its baseline.
 
-use std::ops::ControlFlow;
-
-use fastrand::Rng;
-
 use super::noise::{Noise, Session};
 use super::{Row, share};
 use crate::{Interval, Sequence, SymmetricSequence, Verdict, sign_flip, signed_rank, verdict};
@@ -17,7 +13,7 @@ pub const MARGIN: f64 = 0.01;
 const SCALE: f64 = 0.02;
 
 /// Blocks in the rules of fixed size.
-const FIXED: usize = 12;
+const FIXED: usize = 10;
 
 /// Either confidence sequence, so that both go through the same simulations.
 pub(crate) trait Watched {
@@ -26,6 +22,8 @@ pub(crate) trait Watched {
     fn range(&self) -> Interval;
     /// Fortunes of the bets on "less than m" and "greater than m".
     fn fortunes(&self, m: f64) -> (f64, f64);
+    /// False when no verdict is possible, found out more cheaply than by computing the interval.
+    fn may_decide(&self, margin: f64) -> bool;
 }
 
 impl Watched for Sequence {
@@ -40,6 +38,9 @@ impl Watched for Sequence {
     }
     fn fortunes(&self, m: f64) -> (f64, f64) {
         (self.e_less(m), self.e_greater(m))
+    }
+    fn may_decide(&self, _margin: f64) -> bool {
+        true
     }
 }
 
@@ -56,33 +57,30 @@ impl Watched for SymmetricSequence {
     fn fortunes(&self, m: f64) -> (f64, f64) {
         (self.e_less(m), self.e_greater(m))
     }
+    /// An end of the interval passes m only when a fortune at m reaches 2/α.
+    fn may_decide(&self, margin: f64) -> bool {
+        let needed = 1.99 / self.alpha();
+        let (less, greater) = self.fortunes(0.0);
+        let band = margin.ln_1p();
+        less >= needed
+            || greater >= needed
+            || (band > 0.0 && self.e_less(band) >= needed && self.e_greater(-band) >= needed)
+    }
 }
 
 /// Watches a session after every block until the verdict falls, at most `blocks` long: the verdict and when.
-///
-/// The interval is computed only when the cheap fortunes do not already rule out every verdict; that changes nothing but the
-/// time taken, because an end of the interval passes m only when a fortune at m reaches 1/α.
 pub(crate) fn watch<S: Watched>(session: &mut Session<'_>, blocks: usize, margin: f64) -> (Verdict, usize) {
     let mut sequence = S::start(ALPHA);
-    let band = margin.ln_1p();
-    let high_enough = |fortune: f64| fortune >= 1.0 / ALPHA;
-    let end = (1..=blocks).try_for_each(|block| {
+    for block in 1..=blocks {
         sequence.add(session.block());
-        let (less, greater) = sequence.fortunes(0.0);
-        let possible = high_enough(less)
-            || high_enough(greater)
-            || (band > 0.0
-                && high_enough(sequence.fortunes(band).0)
-                && high_enough(sequence.fortunes(-band).1));
-        if !possible {
-            return ControlFlow::Continue(());
+        if sequence.may_decide(margin) {
+            let word = verdict(&sequence.range(), margin);
+            if word.is_decided() {
+                return (word, block);
+            }
         }
-        match verdict(&sequence.range(), margin) {
-            Verdict::Undecided => ControlFlow::Continue(()),
-            word => ControlFlow::Break((word, block)),
-        }
-    });
-    end.break_value().unwrap_or((Verdict::Undecided, blocks))
+    }
+    (Verdict::Undecided, blocks)
 }
 
 /// The rules for a number of blocks fixed beforehand, with no true effect.
@@ -90,13 +88,13 @@ pub(crate) fn watch<S: Watched>(session: &mut Session<'_>, blocks: usize, margin
 pub fn fixed_size(sessions: usize, seed: u64) -> Vec<Row> {
     type Rule = (&'static str, fn(&[f64], u64) -> bool);
     let rules: [Rule; 3] = [
-        ("signed-rank p < α, 12 blocks", |d, _| {
+        ("signed-rank p < α, 10 blocks", |d, _| {
             signed_rank::p_value(d) <= ALPHA
         }),
-        ("signed-rank interval misses 0, 12 blocks", |d, _| {
+        ("signed-rank interval misses 0, 10 blocks", |d, _| {
             signed_rank::interval(d, ALPHA).is_some_and(|i| !i.contains(0.0))
         }),
-        ("sign flip p < α, 12 blocks", |d, seed| {
+        ("sign flip p < α, 10 blocks", |d, seed| {
             sign_flip::sign_flip_p(d, seed) <= ALPHA
         }),
     ];
@@ -127,66 +125,53 @@ pub fn fixed_size(sessions: usize, seed: u64) -> Vec<Row> {
 pub fn watched(sessions: usize, seed: u64) -> Vec<Row> {
     let mut rows = Vec::new();
     for noise in Noise::ALL {
-        let mut row = |rule, errs: &dyn Fn(&mut Rng) -> bool, promised| {
-            let error = share(sessions, seed, errs);
-            rows.push(Row {
-                rule,
-                data: noise.name(),
-                alpha: ALPHA,
-                error,
-                n: sessions,
-                promised,
-            });
+        let [by_60, by_200, equivalent] = watched_on::<Sequence>(noise, sessions, seed);
+        let row = |rule, error, promised| Row {
+            rule,
+            data: noise.name(),
+            alpha: ALPHA,
+            error,
+            n: sessions,
+            promised,
         };
-        let symmetric = noise.is_symmetric();
-        row(
-            "signs: faster or slower, up to 60",
-            &|r| claims_change::<Sequence>(noise, 60, r),
-            true,
-        );
-        row(
-            "signs: faster or slower, up to 200",
-            &|r| claims_change::<Sequence>(noise, 200, r),
-            true,
-        );
-        row(
+        let promised = noise.has_median_zero();
+        rows.push(row("signs: faster or slower, up to 60", by_60, promised));
+        rows.push(row("signs: faster or slower, up to 200", by_200, promised));
+        rows.push(row(
             "signs: equivalent at the edge, up to 200",
-            &|r| claims_none::<Sequence>(noise, r),
-            true,
-        );
-        row(
-            "sizes: faster or slower, up to 60",
-            &|r| claims_change::<SymmetricSequence>(noise, 60, r),
-            symmetric,
-        );
-        row(
-            "sizes: faster or slower, up to 200",
-            &|r| claims_change::<SymmetricSequence>(noise, 200, r),
-            symmetric,
-        );
-        row(
+            equivalent,
+            promised,
+        ));
+        let [by_60, by_200, equivalent] = watched_on::<SymmetricSequence>(noise, sessions, seed);
+        let promised = noise.is_symmetric();
+        rows.push(row("sizes: faster or slower, up to 60", by_60, promised));
+        rows.push(row("sizes: faster or slower, up to 200", by_200, promised));
+        rows.push(row(
             "sizes: equivalent at the edge, up to 200",
-            &|r| claims_none::<SymmetricSequence>(noise, r),
-            symmetric,
-        );
+            equivalent,
+            promised,
+        ));
     }
     rows
 }
 
-/// Nothing differs, and the margin is 0, so that "equivalent" can hide no error: is a change claimed?
-fn claims_change<S: Watched>(noise: Noise, blocks: usize, random: &mut Rng) -> bool {
-    let mut session = Session::new(noise, SCALE, 0.0, random);
-    matches!(
-        watch::<S>(&mut session, blocks, 0.0).0,
-        Verdict::Faster | Verdict::Slower
-    )
-}
-
-/// The effect is exactly the margin, on either side: is "equivalent" claimed?
-fn claims_none<S: Watched>(noise: Noise, random: &mut Rng) -> bool {
-    let edge = MARGIN.ln_1p();
-    let effect = if random.bool() { edge } else { -edge };
-    // Less noise than elsewhere, or nothing would ever be equivalent within 200 blocks.
-    let mut session = Session::new(noise, 0.5 * SCALE, effect, random);
-    watch::<S>(&mut session, 200, MARGIN).0 == Verdict::Equivalent
+/// The error rates of one sequence: a change claimed where there is none, within 60 and within 200 blocks, and equivalence
+/// claimed where the effect is exactly the margin.
+fn watched_on<S: Watched>(noise: Noise, sessions: usize, seed: u64) -> [f64; 3] {
+    let mut by_60 = 0_usize;
+    let by_200 = share(sessions, seed, |random| {
+        // With a margin of 0 "equivalent" can hide no error.
+        let (word, block) = watch::<S>(&mut Session::new(noise, SCALE, 0.0, random), 200, 0.0);
+        let errs = matches!(word, Verdict::Faster | Verdict::Slower);
+        by_60 += usize::from(errs && block <= 60);
+        errs
+    });
+    let equivalent = share(sessions, seed, |random| {
+        let edge = MARGIN.ln_1p();
+        let effect = if random.bool() { edge } else { -edge };
+        // Less noise than elsewhere, or nothing would ever be equivalent within 200 blocks.
+        let mut session = Session::new(noise, 0.5 * SCALE, effect, random);
+        watch::<S>(&mut session, 200, MARGIN).0 == Verdict::Equivalent
+    });
+    [by_60 as f64 / sessions.max(1) as f64, by_200, equivalent]
 }
