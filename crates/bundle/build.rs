@@ -99,7 +99,7 @@ fn jobs(root: &Path, builds: &Path) -> Result<Vec<Job>, String> {
             jobs.push(job(
                 "heap-shim",
                 root.join("crates/heap-shim"),
-                &["--workspace", "--exclude", "shim-tests"],
+                &["--workspace", "--exclude", "underhood-shim-tests"],
             ));
         }
     }

@@ -85,12 +85,15 @@ pub fn build(job: &Job) -> Result<Vec<PathBuf>, String> {
         .output()
         .map_err(|e| format!("{}: start cargo: {e}", job.title))?;
     if !output.status.success() {
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        let is_progress = |line: &&str| line.trim_start().starts_with("Compiling ");
+        let said: Vec<_> = stderr.lines().filter(|line| !is_progress(line)).collect();
         return Err(format!(
             "{}: cargo ended with {} in {}:\n{}",
             job.title,
             output.status,
             job.folder.display(),
-            String::from_utf8_lossy(&output.stderr)
+            said.join("\n")
         ));
     }
     finished_files(&output.stdout).map_err(|e| format!("{}: {e}", job.title))
