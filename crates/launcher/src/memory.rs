@@ -11,8 +11,10 @@
 #[unsafe(no_mangle)]
 unsafe extern "C" fn memcpy(to: *mut u8, from: *const u8, count: usize) -> *mut u8 {
     for i in 0..count {
-        // SAFETY: the caller promises `count` readable and writable bytes.
-        unsafe { to.add(i).write(from.add(i).read()) };
+        // SAFETY: the caller promises `count` readable bytes.
+        let byte = unsafe { from.wrapping_add(i).read() };
+        // SAFETY: and as many writable ones.
+        unsafe { to.wrapping_add(i).write(byte) };
     }
     to
 }
@@ -28,8 +30,10 @@ unsafe extern "C" fn memmove(to: *mut u8, from: *const u8, count: usize) -> *mut
         return unsafe { memcpy(to, from, count) };
     }
     for i in (0..count).rev() {
-        // SAFETY: the caller promises `count` readable and writable bytes.
-        unsafe { to.add(i).write(from.add(i).read()) };
+        // SAFETY: the caller promises `count` readable bytes.
+        let byte = unsafe { from.wrapping_add(i).read() };
+        // SAFETY: and as many writable ones.
+        unsafe { to.wrapping_add(i).write(byte) };
     }
     to
 }
@@ -42,7 +46,7 @@ unsafe extern "C" fn memmove(to: *mut u8, from: *const u8, count: usize) -> *mut
 unsafe extern "C" fn memset(to: *mut u8, byte: i32, count: usize) -> *mut u8 {
     for i in 0..count {
         // SAFETY: the caller promises `count` writable bytes. Only the low byte counts, as in C.
-        unsafe { to.add(i).write(byte as u8) };
+        unsafe { to.wrapping_add(i).write(byte as u8) };
     }
     to
 }
@@ -54,8 +58,10 @@ unsafe extern "C" fn memset(to: *mut u8, byte: i32, count: usize) -> *mut u8 {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn memcmp(left: *const u8, right: *const u8, count: usize) -> i32 {
     for i in 0..count {
-        // SAFETY: the caller promises `count` readable bytes on both sides.
-        let (a, b) = unsafe { (left.add(i).read(), right.add(i).read()) };
+        // SAFETY: the caller promises `count` readable bytes on this side.
+        let a = unsafe { left.wrapping_add(i).read() };
+        // SAFETY: and on this one.
+        let b = unsafe { right.wrapping_add(i).read() };
         if a != b {
             return i32::from(a) - i32::from(b);
         }

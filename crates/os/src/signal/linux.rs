@@ -102,15 +102,17 @@ pub fn sleep(duration: Duration) -> bool {
 }
 
 extern "C" fn on_signal(_signal: libc::c_int) {
-    // SAFETY: the location of errno is valid in every thread.
-    let errno = unsafe { *libc::__errno_location() };
+    // SAFETY: no arguments; the answer is valid in this thread.
+    let location = unsafe { libc::__errno_location() };
+    // SAFETY: as just said.
+    let errno = unsafe { location.read() };
     if note() {
         cut_off();
     }
     // SAFETY: one byte from a live array. A full pipe, which cannot be, would be readable all the same.
     unsafe { libc::write(WAKE_WRITE.load(SeqCst), b"!".as_ptr().cast(), 1) };
     // SAFETY: as above; the interrupted code must find the value that it left.
-    unsafe { *libc::__errno_location() = errno };
+    unsafe { location.write(errno) };
 }
 
 /// Closes our side of every launcher's socket, waits until they are gone, and ends the process.

@@ -78,11 +78,12 @@ impl Start {
         unsafe { libc::syscall(libc::SYS_close_range, 3, u32::MAX, libc::CLOSE_RANGE_CLOEXEC) };
         // SAFETY: no arguments.
         unsafe { libc::setsid() };
-        // SAFETY: the mask is alive and as long as it is said to be.
-        if !mask.is_empty()
-            && unsafe { libc::syscall(libc::SYS_sched_setaffinity, 0, mask.len(), mask.as_ptr()) } < 0
-        {
-            return failed(STAGE_AFFINITY);
+        if !mask.is_empty() {
+            // SAFETY: the mask is alive and as long as it is said to be.
+            let answer = unsafe { libc::syscall(libc::SYS_sched_setaffinity, 0, mask.len(), mask.as_ptr()) };
+            if answer < 0 {
+                return failed(STAGE_AFFINITY);
+            }
         }
         // SAFETY: a descriptor that we own.
         if unsafe { libc::fchdir(self.directory.as_raw_fd()) } < 0 {

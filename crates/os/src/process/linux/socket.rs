@@ -9,12 +9,20 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-use super::protocol::{Hello, Reply};
+use super::protocol::{Hello, RUN_DESCRIPTORS, Reply};
 use crate::signal;
 
 /// A connected launcher.
 pub struct Socket {
     stream: UnixStream,
+}
+
+/// A control message that carries descriptors (cmsg(3)): the data follow the header without a gap, because four
+/// descriptors keep its alignment.
+#[repr(C)]
+struct Rights {
+    header: libc::cmsghdr,
+    descriptors: [RawFd; RUN_DESCRIPTORS],
 }
 
 /// What ended a wait.
@@ -59,15 +67,16 @@ impl Socket {
     }
 
     /// Sends `bytes` with descriptors attached to the first of them.
-    pub fn send_with(&mut self, bytes: &[u8], descriptors: &[OwnedFd; 4]) -> io::Result<()> {
-        let numbers = descriptors.each_ref().map(AsRawFd::as_raw_fd);
-        let payload = size_of_val(&numbers) as u32;
-        // SAFETY: pure arithmetic.
-        let space = unsafe { libc::CMSG_SPACE(payload) } as usize;
-        // SAFETY: pure arithmetic.
-        let length = unsafe { libc::CMSG_LEN(payload) } as usize;
-        // Words, because the header in it wants their alignment.
-        let mut control = vec![0_u64; space.div_ceil(8)];
+    pub fn send_with(&mut self, bytes: &[u8], descriptors: &[OwnedFd; RUN_DESCRIPTORS]) -> io::Result<()> {
+        // SAFETY: zero is a valid value of every field of this C structure.
+        let mut header: libc::cmsghdr = unsafe { std::mem::zeroed() };
+        header.cmsg_level = libc::SOL_SOCKET;
+        header.cmsg_type = libc::SCM_RIGHTS;
+        header.cmsg_len = size_of::<Rights>() as _;
+        let mut rights = Rights {
+            header,
+            descriptors: descriptors.each_ref().map(AsRawFd::as_raw_fd),
+        };
         let mut vector = libc::iovec {
             iov_base: bytes.as_ptr().cast_mut().cast(),
             iov_len: bytes.len(),
@@ -76,19 +85,8 @@ impl Socket {
         let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
         message.msg_iov = &raw mut vector;
         message.msg_iovlen = 1;
-        message.msg_control = control.as_mut_ptr().cast();
-        message.msg_controllen = space as _;
-        // SAFETY: `message` describes `control`, which has room for one header with this payload, so that the
-        // pointer is not null and points to `space` aligned bytes inside it.
-        unsafe {
-            let header = libc::CMSG_FIRSTHDR(&raw const message);
-            (*header).cmsg_level = libc::SOL_SOCKET;
-            (*header).cmsg_type = libc::SCM_RIGHTS;
-            (*header).cmsg_len = length as _;
-            libc::CMSG_DATA(header)
-                .cast::<[RawFd; 4]>()
-                .write_unaligned(numbers);
-        }
+        message.msg_control = (&raw mut rights).cast();
+        message.msg_controllen = size_of::<Rights>() as _;
         let sent = loop {
             // SAFETY: all that `message` points to is alive; sendmsg only reads it.
             let sent =
