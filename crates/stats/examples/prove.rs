@@ -1,7 +1,7 @@
 //! Prints the error rates and the power of every rule as Markdown tables.
 //!
-//! `cargo run --release -p underhood-stats --example prove [SESSIONS [SEED]]`; 10,000 sessions by default. Ends with status 1 when a rule
-//! broke its promise.
+//! `cargo run --release -p underhood-stats --example prove [SESSIONS [SEED]]`; 10,000 sessions by default.
+//! Ends with status 1 when a rule broke its promise.
 
 #![expect(clippy::print_stdout, reason = "printing tables is the whole purpose")]
 

@@ -1,18 +1,19 @@
 //! Which of many candidates really help, when the mere number of candidates makes flukes likely.
 //!
-//! Eight useless remedies, each tested at 5 %, yield a "winner" in one session of three. Procedures that control the *false
-//! discovery rate* α see to it that among the remedies called helpful the expected share of useless ones is at
-//! most α. Most of them need p-values that are independent. Arms that share a baseline are not
-//! independent, and racing stops each when it pleases. E-values need neither: an e-value is a fortune whose
-//! expectation is at most 1 if the candidate is useless, and an average of dependent fortunes is still one.
+//! Eight useless remedies, each tested at 5 %, yield a "winner" in one session of three. Procedures that
+//! control the *false discovery rate* α see to it that among the remedies called helpful the expected share
+//! of useless ones is at most α. Most of them need p-values that are independent. Arms that share a baseline
+//! are not independent, and racing stops each when it pleases. E-values need neither: an e-value is a fortune
+//! whose expectation is at most 1 if the candidate is useless, and an average of dependent fortunes is still
+//! one.
 //!
-//! *e-BH* (Wang and Ramdas, arXiv 2009.02824) sorts them and takes the k largest for the largest k with
-//! k · e_(k) / K ≥ 1/α. *Closed e-BH* (arXiv 2504.11759) takes the largest set R for which
+//! *e-BH* (Wang and Ramdas, arXiv 2009.02824) sorts them and takes the k largest for the largest k with k ·
+//! e_(k) / K ≥ 1/α. *Closed e-BH* (arXiv 2504.11759) takes the largest set R for which
 //!
 //! > for every set S of candidates: mean of e over S ≥ |S ∩ R| / (α |R|).
 //!
-//! Why that suffices: take for S the truly useless candidates. Then the share of useless ones in R is at most α times
-//! the mean of their e-values, whose expectation is at most 1. It never selects fewer than e-BH does.
+//! Why that suffices: take for S the truly useless candidates. Then the share of useless ones in R is at most
+//! α times the mean of their e-values, whose expectation is at most 1. It never selects fewer than e-BH does.
 //!
 //! Apply either once, at the end (arXiv 2501.19360), to the e-values at the time when each arm stopped.
 

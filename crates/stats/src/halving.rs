@@ -1,8 +1,8 @@
 //! Finding a threshold among *all doubles*: exact to the last bit, in at most 64 steps, whatever the scale.
 //!
-//! Halving an interval of real numbers needs a tolerance, and a tolerance needs to know the unit. Doubles of one sign, read as
-//! integers, have the same order as the numbers, so one can halve over the integers instead and be done when two
-//! neighbours remain.
+//! Halving an interval of real numbers needs a tolerance, and a tolerance needs to know the unit. Doubles of
+//! one sign, read as integers, have the same order as the numbers, so one can halve over the integers instead
+//! and be done when two neighbours remain.
 
 /// The first double from `low` to `high` for which `holds` is true, given that it stays true from there on.
 ///

@@ -1,15 +1,15 @@
 //! The Hodges-Lehmann estimate of a centre: the median of all pairwise averages.
 //!
-//! The mean of log ratios follows every outlier; the median ignores them but wastes a third of the data when noise
-//! is well behaved. The median of the averages (x_i + x_j)/2 over all i ≤ j (the *Walsh averages*) keeps
-//! 95 % of the mean's precision under normal noise, is better than the mean under heavy tails, and
-//! withstands up to 29 % of arbitrarily wrong values (Hodges and Lehmann, Annals of Mathematical
-//! Statistics 34, 1963).
+//! The mean of log ratios follows every outlier; the median ignores them but wastes a third of the data when
+//! noise is well behaved. The median of the averages (x_i + x_j)/2 over all i ≤ j (the *Walsh averages*)
+//! keeps 95 % of the mean's precision under normal noise, is better than the mean under heavy tails, and
+//! withstands up to 29 % of arbitrarily wrong values (Hodges and Lehmann, Annals of Mathematical Statistics
+//! 34, 1963).
 //!
-//! There are n(n+1)/2 averages: far too many to write down for ten thousand samples. They need not be: once the
-//! samples are sorted, counting the averages that are at most v takes one pass with two
-//! pointers, and the k-th smallest average is found by halving over *all doubles*, 64 passes at most. So
-//! the result is exact, in O(n log n) time and O(n) memory.
+//! There are n(n+1)/2 averages: far too many to write down for ten thousand samples. They need not be: once
+//! the samples are sorted, counting the averages that are at most v takes one pass with two pointers, and the
+//! k-th smallest average is found by halving over *all doubles*, 64 passes at most. So the result is exact,
+//! in O(n log n) time and O(n) memory.
 
 use crate::halving::first_where;
 use crate::summary::sorted;

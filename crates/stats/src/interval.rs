@@ -2,8 +2,8 @@
 
 /// A closed interval, `low` to `high`.
 ///
-/// Either end may be infinite: that is how a method says "too few data to bound this side". Whether the
-/// unit is a log ratio, a ratio or nanoseconds is known only to the one who made it.
+/// Either end may be infinite: that is how a method says "too few data to bound this side". Whether the unit
+/// is a log ratio, a ratio or nanoseconds is known only to the one who made it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
     /// The lower end, `-∞` when there is none.

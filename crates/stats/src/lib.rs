@@ -1,13 +1,12 @@
 //! The mathematics with which Underhood turns timings into statements that it can answer for.
 //!
 //! Timings of programs have heavy tails, drift, ties and now and then a value a hundred times too large, and
-//! whoever measures likes to look at the result while it grows and to stop when it pleases. Each of
-//! these breaks the textbook formulas: means and standard deviations break on the tails, and a test of
-//! fixed size breaks when one looks early. What lives here survives both, or says plainly where it does not.
+//! whoever measures likes to look at the result while it grows and to stop when it pleases. Each of these
+//! breaks the textbook formulas: means and standard deviations break on the tails, and a test of fixed size
+//! breaks when one looks early. What lives here survives both, or says plainly where it does not.
 //!
 //! Everything is a pure function of slices: no clock, no file, no global state, and randomness only from a
-//! seed that the caller names. So every figure in a report can be computed again from the stored
-//! samples.
+//! seed that the caller names. So every figure in a report can be computed again from the stored samples.
 //!
 //! | question | module |
 //! |---|---|

@@ -1,9 +1,9 @@
 //! The ratio of two measurements that were *not* paired, such as two stored runs.
 //!
-//! Dividing two intervals end by end is too wide, and the usual error propagation fails when the denominator is
-//! uncertain. Fieller (Journal of the Royal Statistical Society B 16, 1954) asks which ratios r the data allow: x − r·y
-//! has mean 0 for the true r, so r is possible when (x − r·y)² ≤ h_x² + r²·h_y². That is a quadratic in r, and its
-//! roots are the ends.
+//! Dividing two intervals end by end is too wide, and the usual error propagation fails when the denominator
+//! is uncertain. Fieller (Journal of the Royal Statistical Society B 16, 1954) asks which ratios r the data
+//! allow: x − r·y has mean 0 for the true r, so r is possible when (x − r·y)² ≤ h_x² + r²·h_y². That is a
+//! quadratic in r, and its roots are the ends.
 //!
 //! Unpaired ratios carry all the drift between the two sessions. Where blocks exist, use [`crate::sequence`].
 
@@ -13,8 +13,8 @@ use crate::summary::Summary;
 
 /// The interval of x / y for independent `x ± half_x` and `y ± half_y` at the same level.
 ///
-/// `None` when the interval of y contains 0 (then every ratio is possible), or an argument is not finite or a half
-/// width is negative.
+/// `None` when the interval of y contains 0 (then every ratio is possible), or an argument is not finite or a
+/// half width is negative.
 #[must_use]
 pub fn fieller(x: f64, half_x: f64, y: f64, half_y: f64) -> Option<Interval> {
     if ![x, half_x, y, half_y].iter().all(|v| v.is_finite()) || half_x < 0.0 || half_y < 0.0 {
@@ -34,10 +34,10 @@ pub fn fieller(x: f64, half_x: f64, y: f64, half_y: f64) -> Option<Interval> {
 
 /// The interval of mean(x) / mean(y) of two independent sets, at level 1 − `alpha`.
 ///
-/// Each half width is Student's t times the standard error, with the degrees of freedom of Welch and Satterthwaite for
-/// the difference x − r·y at the estimated ratio. This one does assume that means make sense: feed it one
-/// value per trial, or logarithms. `None` when a set has fewer than 2 values or one that is not finite, or the denominator
-/// is not distinguishable from 0.
+/// Each half width is Student's t times the standard error, with the degrees of freedom of Welch and
+/// Satterthwaite for the difference x − r·y at the estimated ratio. This one does assume that means make
+/// sense: feed it one value per trial, or logarithms. `None` when a set has fewer than 2 values or one that
+/// is not finite, or the denominator is not distinguishable from 0.
 #[must_use]
 pub fn ratio_of_means(x: &[f64], y: &[f64], alpha: f64) -> Option<Interval> {
     let (a, b) = (Summary::of(x)?, Summary::of(y)?);

@@ -1,27 +1,28 @@
-//! The always-valid confidence sequence: an interval for the median log ratio that one may watch while it grows.
+//! The always-valid confidence sequence: an interval for the median log ratio that one may watch while it
+//! grows.
 //!
-//! A test of fixed size errs in 5 % of the cases when it is looked at once. Looked at after every block and stopped when it
-//! pleases, it errs in 20 to 40 %. Yet stopping as soon as the matter is clear is what saves the time. The way out
-//! is a bet: play against the hypothesis "the median is m" with a stake of 1. If m is the median, every difference lies
-//! above it with probability 1/2, the game is fair, and by Ville's inequality the fortune *ever* exceeds 1/α with
-//! probability at most α. So all m against which the fortune is still below 1/α form an interval
-//! that contains the median at all times together with probability at least 1 − α, and any stopping rule is
-//! allowed.
+//! A test of fixed size errs in 5 % of the cases when it is looked at once. Looked at after every block and
+//! stopped when it pleases, it errs in 20 to 40 %. Yet stopping as soon as the matter is clear is what saves
+//! the time. The way out is a bet: play against the hypothesis "the median is m" with a stake of 1. If m is
+//! the median, every difference lies above it with probability 1/2, the game is fair, and by Ville's
+//! inequality the fortune *ever* exceeds 1/α with probability at most α. So all m against which the fortune
+//! is still below 1/α form an interval that contains the median at all times together with probability at
+//! least 1 − α, and any stopping rule is allowed.
 //!
 //! The fortune after t differences, of which S lie above m, is
 //!
 //! > E(m) = mean over a in {1, 3, 10, 30} of 2^t · B(a+S, a+t−S) / B(a, a)
 //!
-//! a bet on coins of unknown bias, averaged over symmetric Beta(a, a) guesses of the bias: a = 1 wins on blatant
-//! effects, a = 30 on slight ones. It uses signs only, so it needs no model of the noise, and a run
-//! that took a hundred times too long counts as one sign. (Robbins 1970; Howard and Ramdas,
-//! arXiv 1906.09712; Waudby-Smith and Ramdas, arXiv 2010.09686.)
+//! a bet on coins of unknown bias, averaged over symmetric Beta(a, a) guesses of the bias: a = 1 wins on
+//! blatant effects, a = 30 on slight ones. It uses signs only, so it needs no model of the noise, and a run
+//! that took a hundred times too long counts as one sign. (Robbins 1970; Howard and Ramdas, arXiv 1906.09712;
+//! Waudby-Smith and Ramdas, arXiv 2010.09686.)
 //!
-//! **Ties.** Counted numbers (faults, pages) often equal m exactly. A tie could be taken as above or below, so S may be anything
-//! from #{d > m} to #{d ≥ m}, and the fortune is the *smallest* over that range: a fair coin thrown
-//! for each tie would give an S in that range, and the guarantee holds for it. In words: m leaves only when
-//! even the more favourable count excludes it, on the same side. (Asking merely that both
-//! ends of the range exclude m is wrong: if all values equal m, then 0 and t are both extreme.)
+//! **Ties.** Counted numbers (faults, pages) often equal m exactly. A tie could be taken as above or below,
+//! so S may be anything from #{d > m} to #{d ≥ m}, and the fortune is the *smallest* over that range: a fair
+//! coin thrown for each tie would give an S in that range, and the guarantee holds for it. In words: m leaves
+//! only when even the more favourable count excludes it, on the same side. (Asking merely that both ends of
+//! the range exclude m is wrong: if all values equal m, then 0 and t are both extreme.)
 
 use crate::Interval;
 use crate::hodges_lehmann::hodges_lehmann;
@@ -58,8 +59,8 @@ impl Sequence {
 
     /// Adds one difference.
     ///
-    /// Infinite values are ordered like any other. A NaN is counted as a tie with every m: it is not dropped, it makes
-    /// the interval wider.
+    /// Infinite values are ordered like any other. A NaN is counted as a tie with every m: it is not dropped,
+    /// it makes the interval wider.
     pub fn push(&mut self, d: f64) {
         if d.is_nan() {
             self.unknown += 1;
@@ -67,8 +68,8 @@ impl Sequence {
             let place = self.sorted.partition_point(|v| *v <= d);
             self.sorted.insert(place, d);
         }
-        // One more coin raises the count by one or not at all: a fortune is the mean of the two that may follow it, and
-        // it grows with the count.
+        // One more coin raises the count by one or not at all: a fortune is the mean of the two that may
+        // follow it, and it grows with the count.
         let t = self.len();
         self.excluding = match self.excluding {
             None => excluding_count(t, self.alpha),
@@ -96,12 +97,13 @@ impl Sequence {
 
     /// All medians that are still possible. Unbounded until 10 (at 5 %) differences agree.
     ///
-    /// The fortune depends on m only through counts, so the ends are differences themselves: with k the smallest count that
-    /// excludes, m is too low when k differences lie above it and too high when k lie below it.
-    /// What remains runs from the k-th largest to the k-th smallest, both included. Logarithmic time.
+    /// The fortune depends on m only through counts, so the ends are differences themselves: with k the
+    /// smallest count that excludes, m is too low when k differences lie above it and too high when k lie
+    /// below it. What remains runs from the k-th largest to the k-th smallest, both included. Logarithmic
+    /// time.
     ///
-    /// The interval is that of the data now, not the intersection with the earlier ones: it is as valid, and when the
-    /// machine drifts it moves instead of becoming empty.
+    /// The interval is that of the data now, not the intersection with the earlier ones: it is as valid, and
+    /// when the machine drifts it moves instead of becoming empty.
     #[must_use]
     pub fn interval(&self) -> Interval {
         let Some(k) = self.excluding else {
@@ -117,22 +119,24 @@ impl Sequence {
         }
     }
 
-    /// The fortune of the two-sided bet against "the median is `m`", ties counted in favour of `m`; 1 at the start.
+    /// The fortune of the two-sided bet against "the median is `m`", ties counted in favour of `m`; 1 at the
+    /// start.
     ///
     /// `m` is outside [`Sequence::interval`] exactly when this is at least 1/α.
     #[must_use]
     pub fn e_value(&self, m: f64) -> f64 {
         let (above, below) = (self.above(m), self.below(m));
         let t = self.len();
-        // S may be anything from `above` to `t - below`; E is smallest nearest to t/2 (an S of t/2 exactly may be a half).
+        // S may be anything from `above` to `t - below`; E is smallest nearest to t/2 (an S of t/2 exactly
+        // may be a half).
         let s = (0.5 * t as f64).clamp(above as f64, (t - below) as f64);
         ln_fortune(s, t as f64).exp()
     }
 
     /// The fortune of a bet that the median is less than `m`, valid against every median of `m` or more.
     ///
-    /// This is the e-value for "the candidate is faster than exp(m)" that [`crate::e_bh`] takes. The guesses are those of the
-    /// two-sided bet restricted to the half that says "less", so it is up to twice as large.
+    /// This is the e-value for "the candidate is faster than exp(m)" that [`crate::e_bh`] takes. The guesses
+    /// are those of the two-sided bet restricted to the half that says "less", so it is up to twice as large.
     #[must_use]
     pub fn e_less(&self, m: f64) -> f64 {
         let below = self.below(m);
@@ -146,10 +150,12 @@ impl Sequence {
         one_sided_fortune(above as f64, self.len() as f64)
     }
 
-    /// The point to print beside [`Sequence::interval`]: the Hodges-Lehmann estimate, moved into the interval if needed.
+    /// The point to print beside [`Sequence::interval`]: the Hodges-Lehmann estimate, moved into the interval
+    /// if needed.
     ///
-    /// For skewed data the median of all pairwise averages is not the median, and once the interval is narrow it may lie
-    /// outside. A report that shows a point outside its own interval would be absurd. `None` without finite data.
+    /// For skewed data the median of all pairwise averages is not the median, and once the interval is narrow
+    /// it may lie outside. A report that shows a point outside its own interval would be absurd. `None`
+    /// without finite data.
     #[must_use]
     pub fn point(&self) -> Option<f64> {
         point_within(&self.sorted, &self.interval())
@@ -174,7 +180,8 @@ impl Sequence {
     }
 }
 
-/// The Hodges-Lehmann estimate of the finite values of `d`, moved to the nearer end of `interval` if it lies outside.
+/// The Hodges-Lehmann estimate of the finite values of `d`, moved to the nearer end of `interval` if it lies
+/// outside.
 pub(crate) fn point_within(d: &[f64], interval: &Interval) -> Option<f64> {
     let finite: Vec<f64> = d.iter().copied().filter(|v| v.is_finite()).collect();
     hodges_lehmann(&finite).map(|point| point.max(interval.low).min(interval.high))
@@ -190,7 +197,8 @@ fn ln_one_fortune(a: f64, s: f64, t: f64) -> f64 {
     t * std::f64::consts::LN_2 + ln_beta(a + s, a + t - s) - ln_beta(a, a)
 }
 
-/// The fortune of the bet that coins fall on the winning side more often than not, `wins` of `t` of which did.
+/// The fortune of the bet that coins fall on the winning side more often than not, `wins` of `t` of which
+/// did.
 fn one_sided_fortune(wins: f64, t: f64) -> f64 {
     let logs = GUESSES.map(|a| {
         // The share of the posterior on the betting side over the share of the guess there, which is 1/2.
@@ -210,7 +218,8 @@ fn ln_mean_exp(logs: [f64; GUESSES.len()]) -> f64 {
     largest + (sum / GUESSES.len() as f64).ln()
 }
 
-/// The smallest count on one side, out of `t`, with which the fortune reaches 1/`alpha`; `None` when not even `t` do.
+/// The smallest count on one side, out of `t`, with which the fortune reaches 1/`alpha`; `None` when not even
+/// `t` do.
 ///
 /// It is always more than t/2, because at t/2 the fortune is at most 1.
 #[must_use]

@@ -1,13 +1,14 @@
 //! The test that randomisation itself provides: exchange the labels and see how special the result was.
 //!
-//! Inside each block the order of baseline and candidate was drawn by a coin. If the candidate makes no difference,
-//! then exchanging the two labels of any block, which flips the sign of its log ratio, gives data that were just as likely.
-//! That holds under drift, autocorrelation and any noise, because the coin was ours (Fisher, *The Design of
-//! Experiments*, 1935). The p-value is the share of all sign patterns that are at least as extreme.
+//! Inside each block the order of baseline and candidate was drawn by a coin. If the candidate makes no
+//! difference, then exchanging the two labels of any block, which flips the sign of its log ratio, gives data
+//! that were just as likely. That holds under drift, autocorrelation and any noise, because the coin was ours
+//! (Fisher, *The Design of Experiments*, 1935). The p-value is the share of all sign patterns that are at
+//! least as extreme.
 //!
-//! The statistic is the sum of the differences, each cut to at most three times the median size. The
-//! sizes do not change when signs flip, so the cut costs no exactness; without it a single run that took a
-//! hundred times too long decides alone and hides every real effect.
+//! The statistic is the sum of the differences, each cut to at most three times the median size. The sizes do
+//! not change when signs flip, so the cut costs no exactness; without it a single run that took a hundred
+//! times too long decides alone and hides every real effect.
 
 /// Up to this many non-zero differences all sign patterns are tried.
 pub const EXACT_UP_TO: usize = 16;
@@ -20,9 +21,9 @@ const CUT: f64 = 3.0;
 
 /// The two-sided p-value of the hypothesis that flipping any sign of `d` changes nothing.
 ///
-/// Exact up to [`EXACT_UP_TO`] non-zero values; beyond, (k+1)/(m+1) with k of m = [`RANDOM_PATTERNS`] random patterns at least
-/// as extreme, which is a valid p-value in itself (Phipson and Smyth 2010), drawn from `seed`. Zeros do
-/// not matter. 1 when nothing remains; NaN when a value is NaN.
+/// Exact up to [`EXACT_UP_TO`] non-zero values; beyond, (k+1)/(m+1) with k of m = [`RANDOM_PATTERNS`] random
+/// patterns at least as extreme, which is a valid p-value in itself (Phipson and Smyth 2010), drawn from
+/// `seed`. Zeros do not matter. 1 when nothing remains; NaN when a value is NaN.
 #[must_use]
 pub fn sign_flip_p(d: &[f64], seed: u64) -> f64 {
     if d.iter().any(|v| v.is_nan()) {
@@ -32,7 +33,8 @@ pub fn sign_flip_p(d: &[f64], seed: u64) -> f64 {
     if scores.is_empty() {
         return 1.0;
     }
-    // Sums of the same terms in another order differ by rounding; such patterns are ties and count as extreme.
+    // Sums of the same terms in another order differ by rounding; such patterns are ties and count as
+    // extreme.
     let tolerance = 1e-12 * scores.iter().map(|s| s.abs()).sum::<f64>();
     let limit = scores.iter().sum::<f64>().abs() - tolerance;
     if scores.len() <= EXACT_UP_TO {

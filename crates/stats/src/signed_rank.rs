@@ -1,27 +1,27 @@
 //! Wilcoxon's signed-rank test and the interval that belongs to it, for a number of blocks fixed beforehand.
 //!
-//! If differences are symmetric about 0 then, given their sizes, each sign is a fair coin. The statistic W adds
-//! the ranks (by size) of the positive ones; its distribution under fair coins is known exactly, whatever the
-//! noise looks like. Collecting all shifts m that the test on d − m does not reject gives an interval, and its
-//! ends are Walsh averages; the centre is the Hodges-Lehmann estimate (Hollander, Wolfe and Chicken, *Nonparametric
-//! Statistical Methods*, chapter 3).
+//! If differences are symmetric about 0 then, given their sizes, each sign is a fair coin. The statistic W
+//! adds the ranks (by size) of the positive ones; its distribution under fair coins is known exactly,
+//! whatever the noise looks like. Collecting all shifts m that the test on d − m does not reject gives an
+//! interval, and its ends are Walsh averages; the centre is the Hodges-Lehmann estimate (Hollander, Wolfe and
+//! Chicken, *Nonparametric Statistical Methods*, chapter 3).
 //!
-//! Whoever looks at the result to decide whether to go on must use [`crate::sequence`] instead: looking after every
-//! block lets this test err several times as often as it says.
+//! Whoever looks at the result to decide whether to go on must use [`crate::sequence`] instead: looking after
+//! every block lets this test err several times as often as it says.
 
 use crate::Interval;
 use crate::hodges_lehmann::{nth_walsh_average, walsh_count};
 use crate::special::{normal_cdf, normal_quantile};
 use crate::summary::sorted;
 
-/// Up to this many differences the distribution is enumerated, beyond it is taken as normal; the error of a 5 % level is
-/// then below 0.0005.
+/// Up to this many differences the distribution is enumerated, beyond it is taken as normal; the error of a 5
+/// % level is then below 0.0005.
 pub const EXACT_UP_TO: usize = 60;
 
 /// The interval for the centre of symmetry of `d` that holds with probability at least 1 − `alpha`.
 ///
-/// `None` when a value is not finite, `alpha` is not between 0 and 1, or there are too few values: 5 cannot give
-/// 95 %, because even five equal signs have probability 1/16; 6 can. With ties the interval errs on the
+/// `None` when a value is not finite, `alpha` is not between 0 and 1, or there are too few values: 5 cannot
+/// give 95 %, because even five equal signs have probability 1/16; 6 can. With ties the interval errs on the
 /// wide side.
 #[must_use]
 pub fn interval(d: &[f64], alpha: f64) -> Option<Interval> {
@@ -65,9 +65,10 @@ fn interval_rank(n: usize, alpha: f64) -> Option<u64> {
 
 /// The two-sided p-value of the hypothesis that `d` is symmetric about 0.
 ///
-/// Zeros say nothing about a direction and are left out, as Wilcoxon did. Equal sizes share their mean rank; up
-/// to [`EXACT_UP_TO`] remaining values the distribution given these ties is exact, beyond it is normal with the
-/// variance corrected for ties and half a step of continuity. 1 when nothing remains; NaN when a value is NaN.
+/// Zeros say nothing about a direction and are left out, as Wilcoxon did. Equal sizes share their mean rank;
+/// up to [`EXACT_UP_TO`] remaining values the distribution given these ties is exact, beyond it is normal
+/// with the variance corrected for ties and half a step of continuity. 1 when nothing remains; NaN when a
+/// value is NaN.
 #[must_use]
 pub fn p_value(d: &[f64]) -> f64 {
     if d.iter().any(|v| v.is_nan()) {
@@ -85,8 +86,8 @@ pub fn p_value(d: &[f64]) -> f64 {
         let tail: f64 = distribution(&doubled)[..=smaller].iter().sum();
         return (2.0 * tail).min(1.0);
     }
-    // W is a sum of independent ranks, each present or absent: its variance is a quarter of the sum of squares. With
-    // mid-ranks this *is* the correction for ties.
+    // W is a sum of independent ranks, each present or absent: its variance is a quarter of the sum of
+    // squares. With mid-ranks this *is* the correction for ties.
     let variance = ranks
         .iter()
         .map(|r| (0.5 * r.doubled as f64).powi(2))

@@ -1,10 +1,10 @@
 //! The few special functions that the statistics need, to nearly full double precision.
 //!
-//! They are written here rather than taken from a crate of distributions because four functions are
-//! needed, because their accuracy decides verdicts near a threshold, and because each can be checked against an
-//! independent implementation (see `tests/golden`). Methods are the classical ones: Stirling's series, the power series and
-//! continued fraction of the error function, Lentz's evaluation of the continued fraction of the
-//! incomplete beta function (NIST Digital Library of Mathematical Functions, §5.11, §7.6, §7.9, §8.17).
+//! They are written here rather than taken from a crate of distributions because four functions are needed,
+//! because their accuracy decides verdicts near a threshold, and because each can be checked against an
+//! independent implementation (see `tests/golden`). Methods are the classical ones: Stirling's series, the
+//! power series and continued fraction of the error function, Lentz's evaluation of the continued fraction of
+//! the incomplete beta function (NIST Digital Library of Mathematical Functions, §5.11, §7.6, §7.9, §8.17).
 
 use std::f64::consts::{PI, SQRT_2};
 
@@ -36,7 +36,8 @@ pub fn ln_gamma(x: f64) -> f64 {
     if x == 0.0 || x.is_infinite() {
         return f64::INFINITY;
     }
-    // Γ(x) = Γ(x + n) / (x (x+1) … (x+n-1)). The product stays far from overflow: at most twelve factors below 12.
+    // Γ(x) = Γ(x + n) / (x (x+1) … (x+n-1)). The product stays far from overflow: at most twelve factors
+    // below 12.
     let mut lifted = x;
     let mut product = 1.0;
     while lifted < STIRLING_FROM {
@@ -50,14 +51,15 @@ pub fn ln_gamma(x: f64) -> f64 {
 
 /// The natural logarithm of the beta function `B(a, b)` for `a, b > 0`.
 ///
-/// The absolute error grows with the arguments (the three logarithms cancel): about 1e-12 at 1,000 and 1e-9 at
-/// 1,000,000, far below what moves a verdict.
+/// The absolute error grows with the arguments (the three logarithms cancel): about 1e-12 at 1,000 and 1e-9
+/// at 1,000,000, far below what moves a verdict.
 #[must_use]
 pub fn ln_beta(a: f64, b: f64) -> f64 {
     ln_gamma(a) + ln_gamma(b) - ln_gamma(a + b)
 }
 
-/// The regularised incomplete beta function `I_x(a, b)`, the probability that a Beta(a, b) variable is at most `x`.
+/// The regularised incomplete beta function `I_x(a, b)`, the probability that a Beta(a, b) variable is at
+/// most `x`.
 ///
 /// For `a, b > 0`; `x` outside 0 to 1 is taken as the nearer end.
 #[must_use]
@@ -113,7 +115,8 @@ fn erfc(x: f64) -> f64 {
         return 2.0 - erfc(-x);
     }
     if x < 2.0 {
-        // erf(x) = 2/sqrt(pi) · exp(-x²) · Σ 2^n x^(2n+1) / (2n+1)!!: all terms positive, nothing cancels (DLMF 7.6.2).
+        // erf(x) = 2/sqrt(pi) · exp(-x²) · Σ 2^n x^(2n+1) / (2n+1)!!: all terms positive, nothing cancels
+        // (DLMF 7.6.2).
         let mut term = x;
         let mut sum = x;
         let mut n = 1.0;
@@ -182,8 +185,8 @@ pub fn student_quantile(p: f64, freedom: f64) -> f64 {
     if p == 0.0 {
         return f64::NEG_INFINITY;
     }
-    // P(T ≤ -t) = I_x(freedom/2, 1/2) / 2 with x = freedom / (freedom + t²): find x in 0 to 1 by halving, which
-    // cannot fail and is never on a hot path.
+    // P(T ≤ -t) = I_x(freedom/2, 1/2) / 2 with x = freedom / (freedom + t²): find x in 0 to 1 by halving,
+    // which cannot fail and is never on a hot path.
     let (mut below, mut above) = (0.0_f64, 1.0_f64);
     for _ in 0..200 {
         let x = 0.5 * (below + above);

@@ -61,8 +61,8 @@ impl Summary {
 /// The `p`-quantile of `values`, `p` from 0 to 1 (values outside are taken as the nearer end).
 ///
 /// The definition is number 7 of Hyndman and Fan (The American Statistician 50, 1996), the default of R and
-/// NumPy: linear between the order statistics, minimum at 0, maximum at 1. `None` when the slice is empty
-/// or holds a NaN, or `p` is NaN.
+/// NumPy: linear between the order statistics, minimum at 0, maximum at 1. `None` when the slice is empty or
+/// holds a NaN, or `p` is NaN.
 #[must_use]
 pub fn quantile(values: &[f64], p: f64) -> Option<f64> {
     let sorted = sorted(values)?;

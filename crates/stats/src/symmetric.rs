@@ -1,34 +1,35 @@
 //! An always-valid confidence sequence that uses the sizes of differences as well as their signs.
 //!
-//! [`crate::sequence`] bets on signs alone and so throws away a third of what well-behaved noise has to say: at 3 % noise it
-//! takes 35 blocks to see an effect of 2 %. This one takes 24 and is never later, because it bets more on
-//! differences that are large.
+//! [`crate::sequence`] bets on signs alone and so throws away a third of what well-behaved noise has to say:
+//! at 3 % noise it takes 35 blocks to see an effect of 2 %. This one takes 24 and is never later, because it
+//! bets more on differences that are large.
 //!
-//! **The hypothesis.** "The factor is m" means: were the candidate's times divided by exp(m), the two arms would be
-//! exchangeable. As the order inside a block is drawn at random, d − m is then as likely as its negative, whatever the
-//! machine does meanwhile; in particular a comparison of a program with itself fulfils it for m = 0
-//! *by design*. This is the hypothesis of [`crate::sign_flip`] and [`crate::signed_rank`], and the Hodges-Lehmann estimate is its point.
+//! **The hypothesis.** "The factor is m" means: were the candidate's times divided by exp(m), the two arms
+//! would be exchangeable. As the order inside a block is drawn at random, d − m is then as likely as its
+//! negative, whatever the machine does meanwhile; in particular a comparison of a program with itself fulfils
+//! it for m = 0 *by design*. This is the hypothesis of [`crate::sign_flip`] and [`crate::signed_rank`], and
+//! the Hodges-Lehmann estimate is its point.
 //!
-//! **The bet.** Given the size of d − m, its sign is a fair coin. Let z = (d − m) / (2 · scale), cut to ±1, where the scale is the
-//! median absolute deviation of the *earlier* differences (while it is 0, z is the sign). Betting
-//! that the centre is greater than m multiplies the fortune by
+//! **The bet.** Given the size of d − m, its sign is a fair coin. Let z = (d − m) / (2 · scale), cut to ±1,
+//! where the scale is the median absolute deviation of the *earlier* differences (while it is 0, z is the
+//! sign). Betting that the centre is greater than m multiplies the fortune by
 //!
 //! > exp(λz) / cosh(λz)
 //!
-//! whose mean over the coin is exactly 1. Stakes λ of 2, 1, 1/2 and 1/8 are played side by side, the fortune is their weighted mean, and m
-//! is excluded when the bet on "greater" or the one on "less" reaches 2/α. A tie (d = m) has z = 0 and
-//! changes nothing; a run that took a hundred times too long has |z| = 1 like any other large one.
-//! (Bets of this kind: de la Peña, Annals of Probability 27, 1999, lemma 6.1; Howard, Ramdas, McAuliffe and
-//! Sekhon, arXiv 1810.08240.)
+//! whose mean over the coin is exactly 1. Stakes λ of 2, 1, 1/2 and 1/8 are played side by side, the fortune
+//! is their weighted mean, and m is excluded when the bet on "greater" or the one on "less" reaches 2/α. A
+//! tie (d = m) has z = 0 and changes nothing; a run that took a hundred times too long has |z| = 1 like any
+//! other large one. (Bets of this kind: de la Peña, Annals of Probability 27, 1999, lemma 6.1; Howard,
+//! Ramdas, McAuliffe and Sekhon, arXiv 1810.08240.)
 //!
-//! **The interval.** The scale does not depend on m, so each z falls as m grows and the fortune on "greater" falls
-//! with it: the excluded m lie left of one point and right of another, which halving over the doubles finds
-//! exactly. The two ends themselves always belong to the interval. So for data that tie at 0 except for
+//! **The interval.** The scale does not depend on m, so each z falls as m grows and the fortune on "greater"
+//! falls with it: the excluded m lie left of one point and right of another, which halving over the doubles
+//! finds exactly. The two ends themselves always belong to the interval. So for data that tie at 0 except for
 //! rare steps upwards the interval is [0, 0], not "greater than 0".
 //!
 //! **When not to use it.** If only the *median* is to be zero while noise is lopsided (the candidate now and
-//! then hits a slow mode, the baseline never), symmetry fails, and this sequence may say "slower" where the median has not
-//! moved; the sequence of signs will not.
+//! then hits a slow mode, the baseline never), symmetry fails, and this sequence may say "slower" where the
+//! median has not moved; the sequence of signs will not.
 
 use std::f64::consts::LN_2;
 
@@ -44,7 +45,8 @@ const CUT: f64 = 2.0;
 /// shrinking after hundreds of blocks; the others decide within sixty.
 const STAKES: [(f64, f64); 4] = [(2.0, 0.3), (1.0, 0.3), (0.5, 0.3), (0.125, 0.1)];
 
-/// The confidence sequence of a centre of symmetry; feed it one difference per block, in the order of measuring.
+/// The confidence sequence of a centre of symmetry; feed it one difference per block, in the order of
+/// measuring.
 #[derive(Debug, Clone)]
 pub struct SymmetricSequence {
     alpha: f64,
@@ -127,8 +129,8 @@ impl SymmetricSequence {
 
     /// The left end: up to here the bet on "greater" excludes.
     ///
-    /// Where bets go by sign the fortune jumps at a difference. If that difference is itself excluded and nothing
-    /// to the right of it, it still closes the interval; see "rare steps" above.
+    /// Where bets go by sign the fortune jumps at a difference. If that difference is itself excluded and
+    /// nothing to the right of it, it still closes the interval; see "rare steps" above.
     fn lowest(&self) -> f64 {
         let needed = self.ln_needed();
         let keeps = |m: f64| self.ln_fortunes(m).greater < needed;
@@ -173,7 +175,8 @@ impl SymmetricSequence {
         }
     }
 
-    /// The mean fortune of the two bets against "the centre is `m`"; 1 at the start, and an e-value at all times.
+    /// The mean fortune of the two bets against "the centre is `m`"; 1 at the start, and an e-value at all
+    /// times.
     #[must_use]
     pub fn e_value(&self, m: f64) -> f64 {
         let LnFortunes { less, greater } = self.ln_fortunes(m);
@@ -192,7 +195,8 @@ impl SymmetricSequence {
         self.ln_fortunes(m).greater.exp()
     }
 
-    /// The point to print beside [`Self::interval`]: the Hodges-Lehmann estimate, moved into the interval if needed.
+    /// The point to print beside [`Self::interval`]: the Hodges-Lehmann estimate, moved into the interval if
+    /// needed.
     ///
     /// `None` without finite data.
     #[must_use]
@@ -204,8 +208,8 @@ impl SymmetricSequence {
     fn ln_fortunes(&self, m: f64) -> LnFortunes {
         let mut less = STAKES.map(|(_, weight)| weight.ln());
         let mut greater = less;
-        // exp(λz)/cosh(λz) = 2 / (1 + exp(−2λz)) lies between 0.03 and 2, so the product of 64 of them is far from
-        // leaving the doubles, and one logarithm serves them all.
+        // exp(λz)/cosh(λz) = 2 / (1 + exp(−2λz)) lies between 0.03 and 2, so the product of 64 of them is far
+        // from leaving the doubles, and one logarithm serves them all.
         for rounds in self.rounds.chunks(64) {
             let mut factors = [(1.0, 1.0); STAKES.len()];
             for round in rounds {

@@ -8,7 +8,7 @@ use underhood_stats::ratio::{fieller, ratio_of_means};
 use underhood_stats::sequence::excluding_count;
 use underhood_stats::sign_flip::sign_flip_p;
 use underhood_stats::summary::{median, quantile};
-use underhood_stats::verdict::smallest_detectable;
+use underhood_stats::verdict::{beats_margin, smallest_detectable};
 use underhood_stats::{
     Interval, Sequence, Summary, SymmetricSequence, Verdict, estimate, signed_rank, special, verdict,
 };
@@ -158,7 +158,7 @@ proptest! {
     fn nothing_panics(values in anything(), a in any::<f64>(), b in any::<f64>()) {
         for interval in both(&values) {
             prop_assert!(!interval.low.is_nan() && !interval.high.is_nan());
-            let _ = (verdict(&interval, a), smallest_detectable(b, &interval));
+            let _ = (verdict(&interval, a), beats_margin(&interval, b), smallest_detectable(b, &interval));
         }
         let (by_sign, by_size) = (signs(&values), sizes(&values));
         let fortunes = [by_sign.e_value(a), by_sign.e_less(a), by_size.e_value(a), by_size.e_greater(a)];

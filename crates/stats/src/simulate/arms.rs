@@ -13,7 +13,8 @@ const ARMS: usize = 8;
 const BLOCKS: usize = 60;
 const SCALE: f64 = 0.02;
 
-/// One block of a baseline and [`ARMS`] candidates: log ratios to the baseline, and so all dependent on its noise.
+/// One block of a baseline and [`ARMS`] candidates: log ratios to the baseline, and so all dependent on its
+/// noise.
 ///
 /// Every run has noise of its own, and every tenth block a heavy hit that falls on one arm.
 fn block(effects: &[f64; ARMS], random: &mut Rng) -> [f64; ARMS] {
@@ -105,7 +106,8 @@ pub fn all(sessions: usize, seed: u64) -> Vec<Row> {
     rows
 }
 
-/// The mean share of useless arms among those selected, when each arm stops as soon as it alone looks convincing.
+/// The mean share of useless arms among those selected, when each arm stops as soon as it alone looks
+/// convincing.
 fn discoveries<S: Watched>(
     effects: &[f64; ARMS],
     select: fn(&[f64], f64) -> Vec<bool>,
@@ -119,8 +121,8 @@ fn discoveries<S: Watched>(
         let mut evidence = [0.0_f64; ARMS];
         for _ in 0..BLOCKS {
             for (arm, d) in block(effects, &mut random).into_iter().enumerate() {
-                // Stopping at the best moment is what an impatient user does, and what e-values must withstand. This much
-                // is needed to be selected alone.
+                // Stopping at the best moment is what an impatient user does, and what e-values must
+                // withstand. This much is needed to be selected alone.
                 if evidence[arm] < ARMS as f64 / ALPHA {
                     arms[arm].add(d);
                     evidence[arm] = arms[arm].fortunes(0.0).0;
@@ -141,9 +143,9 @@ fn discoveries<S: Watched>(
 
 /// One arm is better than the seven others by `lead`: how often does racing drop it?
 ///
-/// After each block every arm that is clearly worse than the leader, the arm with the lowest median so far, leaves. Each pair
-/// errs with probability at most α, but the best arm meets every leader there is, so theory promises only seven
-/// times that. That it stays below α all the same is what this simulation is for.
+/// After each block every arm that is clearly worse than the leader, the arm with the lowest median so far,
+/// leaves. Each pair errs with probability at most α, but the best arm meets every leader there is, so theory
+/// promises only seven times that. That it stays below α all the same is what this simulation is for.
 fn racing_error<S: Watched>(lead: f64, sessions: usize, seed: u64) -> f64 {
     const BEST: usize = ARMS - 1;
     let mut effects = [-0.02; ARMS];
@@ -161,8 +163,8 @@ fn racing_error<S: Watched>(lead: f64, sessions: usize, seed: u64) -> f64 {
             if leader == BEST {
                 return false;
             }
-            // Whether worse arms have left changes nothing for the best one unless they led, and then they had not left: so it
-            // is enough to watch this one pair.
+            // Whether worse arms have left changes nothing for the best one unless they led, and then they
+            // had not left: so it is enough to watch this one pair.
             let mut sequence = S::start(ALPHA);
             arms[BEST]
                 .iter()

@@ -1,9 +1,10 @@
 //! The proof by simulation: how often does each rule err when the truth is known?
 //!
-//! A guarantee on paper holds for the paper's rule. What matters is the rule as it stands in the code, fed with the
-//! kind of data that machines produce and looked at after every block. So every rule here is run on thousands of artificial
-//! sessions ([`noise`]) in which nothing differs, or in which the difference is exactly what the rule must not overlook, and its
-//! errors are counted. A rule promises at most α; [`Row::holds`] allows for the chance in the count itself.
+//! A guarantee on paper holds for the paper's rule. What matters is the rule as it stands in the code, fed
+//! with the kind of data that machines produce and looked at after every block. So every rule here is run on
+//! thousands of artificial sessions ([`noise`]) in which nothing differs, or in which the difference is
+//! exactly what the rule must not overlook, and its errors are counted. A rule promises at most α;
+//! [`Row::holds`] allows for the chance in the count itself.
 //!
 //! Some combinations lie outside a rule's promise (lopsided noise and a rule for symmetric noise). They are
 //! computed too and marked, because a limit that is known in figures is worth more than one in words.
@@ -31,7 +32,8 @@ pub struct Row {
 }
 
 impl Row {
-    /// The largest error rate that `n` simulations of a rule at exactly α would show, three standard deviations up.
+    /// The largest error rate that `n` simulations of a rule at exactly α would show, three standard
+    /// deviations up.
     #[must_use]
     pub fn limit(&self) -> f64 {
         self.alpha + 3.0 * (self.alpha * (1.0 - self.alpha) / self.n.max(1) as f64).sqrt()

@@ -1,8 +1,8 @@
 //! Artificial sessions: what log ratios look like on machines that are noisy in different ways.
 //!
-//! Most kinds imitate the experiment itself: two runs per block, each the logarithm of a time, in an order drawn by a coin, and the
-//! difference candidate minus baseline. With no true effect such a difference is symmetric whatever the noise, as on a
-//! real machine.
+//! Most kinds imitate the experiment itself: two runs per block, each the logarithm of a time, in an order
+//! drawn by a coin, and the difference candidate minus baseline. With no true effect such a difference is
+//! symmetric whatever the noise, as on a real machine.
 
 use fastrand::Rng;
 
@@ -88,7 +88,8 @@ pub struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
-    /// A session with this `noise`, whose pairs have about the standard deviation `scale`, around a true log ratio `effect`.
+    /// A session with this `noise`, whose pairs have about the standard deviation `scale`, around a true log
+    /// ratio `effect`.
     pub fn new(noise: Noise, scale: f64, effect: f64, random: &'a mut Rng) -> Self {
         let phase = random.f64();
         Self {
@@ -103,7 +104,8 @@ impl<'a> Session<'a> {
 
     /// The log ratio of the next block.
     pub fn block(&mut self) -> f64 {
-        /// Half the median of a gamma variable of shape 2: the centre of the pairwise averages of exponential variables.
+        /// Half the median of a gamma variable of shape 2: the centre of the pairwise averages of exponential
+        /// variables.
         const EXPONENTIAL_CENTRE: f64 = 0.839_173_495_008;
         let tail = match self.noise {
             Noise::Lopsided => Some(std::f64::consts::LN_2),

@@ -1,7 +1,7 @@
 //! The other half of the truth: how long does a rule take to see what is there?
 //!
-//! A rule that never speaks never errs. These tables say after how many blocks each sequence finds an effect of a given size in noise of
-//! a given size, looked at after every block.
+//! A rule that never speaks never errs. These tables say after how many blocks each sequence finds an effect
+//! of a given size in noise of a given size, looked at after every block.
 
 use fastrand::Rng;
 

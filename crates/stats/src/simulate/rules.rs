@@ -155,8 +155,8 @@ pub fn watched(sessions: usize, seed: u64) -> Vec<Row> {
     rows
 }
 
-/// The error rates of one sequence: a change claimed where there is none, within 60 and within 200 blocks, and equivalence
-/// claimed where the effect is exactly the margin.
+/// The error rates of one sequence: a change claimed where there is none, within 60 and within 200 blocks,
+/// and equivalence claimed where the effect is exactly the margin.
 fn watched_on<S: Watched>(noise: Noise, sessions: usize, seed: u64) -> [f64; 3] {
     let mut by_60 = 0_usize;
     let by_200 = share(sessions, seed, |random| {
