@@ -13,6 +13,7 @@ mod cgroup;
 pub mod clock;
 pub mod counters;
 pub mod heap;
+pub mod loader;
 pub mod memory;
 pub mod process;
 pub mod signal;

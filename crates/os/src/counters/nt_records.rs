@@ -24,14 +24,20 @@ pub(super) struct Own {
 
 /// Finds the process; with `thread`, the switches are that thread's alone.
 pub(super) fn own(process: u32, thread: Option<u32>) -> io::Result<Own> {
-    find(&query(SYSTEM_PROCESS_INFORMATION)?, process, thread)
-        .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "this process is not in the system's list"))
+    find(&query(SYSTEM_PROCESS_INFORMATION)?, process, thread).ok_or_else(|| {
+        io::Error::new(
+            io::ErrorKind::NotFound,
+            "this process is not in the system's list",
+        )
+    })
 }
 
 /// Context switches of the machine; the system counts them in 32 bits.
 pub(super) fn system_context_switches() -> io::Result<u64> {
     const CONTEXT_SWITCHES: usize = 296;
-    u32_at(&query(SYSTEM_PERFORMANCE_INFORMATION)?, CONTEXT_SWITCHES).map(u64::from).ok_or_else(too_short)
+    u32_at(&query(SYSTEM_PERFORMANCE_INFORMATION)?, CONTEXT_SWITCHES)
+        .map(u64::from)
+        .ok_or_else(too_short)
 }
 
 /// Interrupts, summed over the CPUs of the current processor group.
@@ -39,7 +45,11 @@ pub(super) fn system_interrupts() -> io::Result<u64> {
     const RECORD: usize = 48;
     const INTERRUPT_COUNT: usize = 40;
     let bytes = query(SYSTEM_PROCESSOR_PERFORMANCE_INFORMATION)?;
-    Ok(bytes.chunks_exact(RECORD).filter_map(|record| u32_at(record, INTERRUPT_COUNT)).map(u64::from).sum())
+    Ok(bytes
+        .chunks_exact(RECORD)
+        .filter_map(|record| u32_at(record, INTERRUPT_COUNT))
+        .map(u64::from)
+        .sum())
 }
 
 fn query(class: i32) -> io::Result<Vec<u8>> {
@@ -50,18 +60,25 @@ fn query(class: i32) -> io::Result<Vec<u8>> {
         let mut needed = 0_u32;
         let length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
         // SAFETY: the pointer and the length describe `bytes`; `needed` is a valid place.
-        let status = unsafe { NtQuerySystemInformation(class, bytes.as_mut_ptr().cast(), length, &raw mut needed) };
+        let status =
+            unsafe { NtQuerySystemInformation(class, bytes.as_mut_ptr().cast(), length, &raw mut needed) };
         if status >= 0 {
             bytes.truncate(needed as usize);
             return Ok(bytes);
         }
         if status != STATUS_INFO_LENGTH_MISMATCH {
-            return Err(io::Error::other(format!("the system refused its table {class} with status {status:#x}")));
+            return Err(io::Error::other(format!(
+                "the system refused its table {class} with status {status:#x}"
+            )));
         }
         // Some systems insist on the exact size, and the list of processes grows while we ask: first what was
         // asked for, then more.
         let exact = needed as usize;
-        let next = if exact > bytes.len() || (exact > 0 && bytes.len() == 1024) { exact } else { bytes.len() * 2 };
+        let next = if exact > bytes.len() || (exact > 0 && bytes.len() == 1024) {
+            exact
+        } else {
+            bytes.len() * 2
+        };
         bytes.resize(next, 0);
     }
     Err(too_short())
@@ -82,9 +99,15 @@ fn find(bytes: &[u8], process: u32, thread: Option<u32>) -> Option<Own> {
         if u64_at(rest, PROCESS)? == u64::from(process) {
             let count = u32_at(rest, THREADS)? as usize;
             let threads = rest.get(HEADER..)?.chunks_exact(THREAD_RECORD).take(count);
-            let wanted = threads.filter(|record| thread.is_none_or(|id| u64_at(record, THREAD) == Some(id.into())));
-            let switches = wanted.filter_map(|record| u32_at(record, CONTEXT_SWITCHES)).map(u64::from);
-            return Some(Own { context_switches: switches.sum(), hard_faults: u32_at(rest, HARD_FAULTS)?.into() });
+            let wanted =
+                threads.filter(|record| thread.is_none_or(|id| u64_at(record, THREAD) == Some(id.into())));
+            let switches = wanted
+                .filter_map(|record| u32_at(record, CONTEXT_SWITCHES))
+                .map(u64::from);
+            return Some(Own {
+                context_switches: switches.sum(),
+                hard_faults: u32_at(rest, HARD_FAULTS)?.into(),
+            });
         }
         match u32_at(rest, NEXT)? as usize {
             0 => return None,
@@ -94,11 +117,19 @@ fn find(bytes: &[u8], process: u32, thread: Option<u32>) -> Option<Own> {
 }
 
 fn u32_at(bytes: &[u8], offset: usize) -> Option<u32> {
-    bytes.get(offset..offset + 4)?.try_into().ok().map(u32::from_le_bytes)
+    bytes
+        .get(offset..offset + 4)?
+        .try_into()
+        .ok()
+        .map(u32::from_le_bytes)
 }
 
 fn u64_at(bytes: &[u8], offset: usize) -> Option<u64> {
-    bytes.get(offset..offset + 8)?.try_into().ok().map(u64::from_le_bytes)
+    bytes
+        .get(offset..offset + 8)?
+        .try_into()
+        .ok()
+        .map(u64::from_le_bytes)
 }
 
 fn too_short() -> io::Error {
@@ -126,8 +157,20 @@ mod tests {
             put(&mut bytes, at + 48, id);
             put(&mut bytes, at + 64, switches);
         }
-        assert_eq!(find(&bytes, 1234, None), Some(Own { context_switches: 42, hard_faults: 7 }));
-        assert_eq!(find(&bytes, 1234, Some(100)), Some(Own { context_switches: 32, hard_faults: 7 }));
+        assert_eq!(
+            find(&bytes, 1234, None),
+            Some(Own {
+                context_switches: 42,
+                hard_faults: 7
+            })
+        );
+        assert_eq!(
+            find(&bytes, 1234, Some(100)),
+            Some(Own {
+                context_switches: 32,
+                hard_faults: 7
+            })
+        );
         assert_eq!(find(&bytes, 9, None), None);
         for length in 0..bytes.len() {
             let _ = find(&bytes[..length], 1234, None);

@@ -31,7 +31,10 @@ pub(super) fn process() -> io::Result<ProcessCounters> {
         unsafe { GetProcessTimes(this, created, exited, kernel, user) }
     })?;
     let size = size_of::<PROCESS_MEMORY_COUNTERS>() as u32;
-    let mut memory = PROCESS_MEMORY_COUNTERS { cb: size, ..Default::default() };
+    let mut memory = PROCESS_MEMORY_COUNTERS {
+        cb: size,
+        ..Default::default()
+    };
     // SAFETY: `memory` is a valid place of the size given.
     if unsafe { K32GetProcessMemoryInfo(this, &raw mut memory, size) } == 0 {
         return Err(io::Error::last_os_error());
@@ -121,12 +124,36 @@ pub(super) fn system() -> io::Result<SystemCounters> {
 
 pub(super) fn system_gaps(counters: &SystemCounters) -> Vec<Gap> {
     gaps([
-        ("context_switches", counters.context_switches, "this system reports no context switches"),
-        ("interrupts", counters.interrupts, "this system reports no interrupts"),
-        ("cpu_busy_ns", counters.cpu_busy_ns, "this system reports no CPU times"),
-        ("cpu_idle_ns", counters.cpu_idle_ns, "this system reports no CPU times"),
-        ("cpu_steal_ns", counters.cpu_steal_ns, "Windows does not tell what its hypervisor took"),
-        ("forks", counters.forks, "Windows does not count the processes it has started"),
+        (
+            "context_switches",
+            counters.context_switches,
+            "this system reports no context switches",
+        ),
+        (
+            "interrupts",
+            counters.interrupts,
+            "this system reports no interrupts",
+        ),
+        (
+            "cpu_busy_ns",
+            counters.cpu_busy_ns,
+            "this system reports no CPU times",
+        ),
+        (
+            "cpu_idle_ns",
+            counters.cpu_idle_ns,
+            "this system reports no CPU times",
+        ),
+        (
+            "cpu_steal_ns",
+            counters.cpu_steal_ns,
+            "Windows does not tell what its hypervisor took",
+        ),
+        (
+            "forks",
+            counters.forks,
+            "Windows does not count the processes it has started",
+        ),
     ])
 }
 
@@ -135,12 +162,16 @@ pub(super) fn reset_peak_rss() -> bool {
 }
 
 pub(super) fn throttling() -> Result<Throttling, Unsupported> {
-    Err(Unsupported::new("Windows does not tell how often a job's CPU rate limit held it back"))
+    Err(Unsupported::new(
+        "Windows does not tell how often a job's CPU rate limit held it back",
+    ))
 }
 
 fn gaps<const N: usize>(fields: [(&'static str, Option<u64>, &'static str); N]) -> Vec<Gap> {
     let missing = fields.into_iter().filter(|(_, value, _)| value.is_none());
-    missing.map(|(field, _, reason)| Gap::new(field, reason)).collect()
+    missing
+        .map(|(field, _, reason)| Gap::new(field, reason))
+        .collect()
 }
 
 /// Kernel and user time in nanoseconds, by a call of the shape of `GetProcessTimes`.

@@ -29,7 +29,10 @@ pub(super) fn available_bytes() -> Option<u64> {
 }
 
 fn status() -> Option<MEMORYSTATUSEX> {
-    let mut status = MEMORYSTATUSEX { dwLength: size_of::<MEMORYSTATUSEX>() as u32, ..Default::default() };
+    let mut status = MEMORYSTATUSEX {
+        dwLength: size_of::<MEMORYSTATUSEX>() as u32,
+        ..Default::default()
+    };
     // SAFETY: `status` is a valid place and tells its size.
     let done = unsafe { GlobalMemoryStatusEx(&raw mut status) };
     (done != 0).then_some(status)

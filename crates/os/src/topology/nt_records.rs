@@ -17,8 +17,9 @@ pub(super) fn cpus(bytes: &[u8]) -> Vec<Cpu> {
     let of_kind = |kind| records.iter().filter(move |record| record.kind == kind);
     let cores: Vec<CpuSet> = of_kind(CORE).map(|core| core.cpus(30, 32)).collect();
     let packages: Vec<CpuSet> = of_kind(PACKAGE).map(|package| package.cpus(30, 32)).collect();
-    let nodes: Vec<(u32, CpuSet)> =
-        of_kind(NODE).filter_map(|node| Some((u32_at(node.bytes, 8)?, node.cpus(30, 32)))).collect();
+    let nodes: Vec<(u32, CpuSet)> = of_kind(NODE)
+        .filter_map(|node| Some((u32_at(node.bytes, 8)?, node.cpus(30, 32))))
+        .collect();
     let caches: Vec<(u8, CpuSet)> = of_kind(CACHE)
         // Type 1 is an instruction cache.
         .filter(|cache| u32_at(cache.bytes, 16) != Some(1))
@@ -28,14 +29,23 @@ pub(super) fn cpus(bytes: &[u8]) -> Vec<Cpu> {
     let mut cpus: Vec<Cpu> = Vec::new();
     for siblings in &cores {
         for id in siblings.iter() {
-            let last = caches.iter().filter(|(_, cpus)| cpus.contains(id)).max_by_key(|(level, _)| *level);
+            let last = caches
+                .iter()
+                .filter(|(_, cpus)| cpus.contains(id))
+                .max_by_key(|(level, _)| *level);
             cpus.push(Cpu {
                 id,
                 core: siblings.first().unwrap_or(id),
-                package: packages.iter().position(|package| package.contains(id)).unwrap_or(0),
+                package: packages
+                    .iter()
+                    .position(|package| package.contains(id))
+                    .unwrap_or(0),
                 smt_siblings: siblings.iter().collect(),
                 llc_id: last.and_then(|(_, cpus)| cpus.first()),
-                numa: nodes.iter().find(|(_, cpus)| cpus.contains(id)).map(|(node, _)| *node as usize),
+                numa: nodes
+                    .iter()
+                    .find(|(_, cpus)| cpus.contains(id))
+                    .map(|(node, _)| *node as usize),
             });
         }
     }
@@ -53,7 +63,12 @@ impl Record<'_> {
     fn cpus(&self, count: usize, masks: usize) -> CpuSet {
         // Before Windows 10 build 20348 caches and nodes had room for one mask and a zero in place of the number.
         let count = u16_at(self.bytes, count).unwrap_or(0).max(1);
-        let groups = self.bytes.get(masks..).unwrap_or_default().chunks_exact(GROUP_RECORD).take(count.into());
+        let groups = self
+            .bytes
+            .get(masks..)
+            .unwrap_or_default()
+            .chunks_exact(GROUP_RECORD)
+            .take(count.into());
         let mut words = Vec::new();
         for group in groups {
             let number = u16_at(group, 8).unwrap_or(0);
@@ -86,15 +101,27 @@ impl<'a> Iterator for Records<'a> {
 }
 
 fn u16_at(bytes: &[u8], offset: usize) -> Option<u16> {
-    bytes.get(offset..offset + 2)?.try_into().ok().map(u16::from_le_bytes)
+    bytes
+        .get(offset..offset + 2)?
+        .try_into()
+        .ok()
+        .map(u16::from_le_bytes)
 }
 
 fn u32_at(bytes: &[u8], offset: usize) -> Option<u32> {
-    bytes.get(offset..offset + 4)?.try_into().ok().map(u32::from_le_bytes)
+    bytes
+        .get(offset..offset + 4)?
+        .try_into()
+        .ok()
+        .map(u32::from_le_bytes)
 }
 
 fn u64_at(bytes: &[u8], offset: usize) -> Option<u64> {
-    bytes.get(offset..offset + 8)?.try_into().ok().map(u64::from_le_bytes)
+    bytes
+        .get(offset..offset + 8)?
+        .try_into()
+        .ok()
+        .map(u64::from_le_bytes)
 }
 
 #[cfg(test)]
@@ -145,9 +172,23 @@ mod tests {
         let machine = cpus(&table);
         let ids: Vec<_> = machine.iter().map(|cpu| cpu.id).collect();
         assert_eq!(ids, [0, 1, 2, 3, 64]);
-        let expected = Cpu { id: 3, core: 2, package: 0, smt_siblings: vec![2, 3], llc_id: Some(0), numa: Some(5) };
+        let expected = Cpu {
+            id: 3,
+            core: 2,
+            package: 0,
+            smt_siblings: vec![2, 3],
+            llc_id: Some(0),
+            numa: Some(5),
+        };
         assert_eq!(machine[3], expected);
-        let other = Cpu { id: 64, core: 64, package: 1, smt_siblings: vec![64], llc_id: None, numa: None };
+        let other = Cpu {
+            id: 64,
+            core: 64,
+            package: 1,
+            smt_siblings: vec![64],
+            llc_id: None,
+            numa: None,
+        };
         assert_eq!(machine[4], other);
 
         for length in 0..table.len() {

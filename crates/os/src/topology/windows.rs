@@ -17,7 +17,14 @@ pub(super) fn cpus() -> io::Result<Vec<Cpu>> {
         return Ok(cpus);
     }
     // A system that tells nothing: separate cores of one socket.
-    let lonely = |id| Cpu { id, core: id, package: 0, smt_siblings: vec![id], llc_id: None, numa: None };
+    let lonely = |id| Cpu {
+        id,
+        core: id,
+        package: 0,
+        smt_siblings: vec![id],
+        llc_id: None,
+        numa: None,
+    };
     Ok(thread::current_affinity()?.iter().map(lonely).collect())
 }
 
@@ -34,7 +41,11 @@ pub(super) fn allowed() -> io::Result<CpuSet> {
     }
     // A process that nobody has restricted may also send threads to the other processor groups; both masks are zero
     // when its threads already are in several (GetProcessAffinityMask, remarks).
-    if process == system { online() } else { thread::current_affinity() }
+    if process == system {
+        online()
+    } else {
+        thread::current_affinity()
+    }
 }
 
 fn relations() -> io::Result<Vec<u8>> {
@@ -43,8 +54,9 @@ fn relations() -> io::Result<Vec<u8>> {
         let mut length = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
         // SAFETY: the pointer and the length describe `bytes`; the records are only read as bytes, so their
         // alignment does not matter to us, and the system writes them as bytes too.
-        let done =
-            unsafe { GetLogicalProcessorInformationEx(RelationAll, bytes.as_mut_ptr().cast(), &raw mut length) };
+        let done = unsafe {
+            GetLogicalProcessorInformationEx(RelationAll, bytes.as_mut_ptr().cast(), &raw mut length)
+        };
         if done != 0 {
             bytes.truncate(length as usize);
             return Ok(bytes);
