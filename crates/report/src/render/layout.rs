@@ -1,0 +1,158 @@
+//! How wide each column of a table is in a terminal, and which columns find no room.
+//!
+//! Figures are never broken: half a number is a wrong number. So columns of figures get what they need, columns of
+//! words share the rest and are wrapped, and where that is not enough the least important columns are left out by
+//! name.
+
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, TableStyle, Width};
+use unicode_width::UnicodeWidthStr;
+
+use super::terminal::Terminal;
+use crate::document::{Cell, Table};
+
+/// Spaces between columns.
+const GAP: usize = 2;
+
+/// A column of words is never narrower than this where its words are longer, unless nothing else helps.
+const READABLE: usize = 16;
+
+/// Drawn between rows, so that the lines of a row can be told from those of the next; then taken out. It is in
+/// Unicode's private area, and text from outside never holds it here.
+const MARK: char = '\u{e000}';
+
+/// True for a character that may not reach a terminal: control characters and our own mark.
+pub(super) fn unfit(letter: char) -> bool {
+    letter.is_control() || letter == MARK
+}
+
+/// A table as lines.
+pub(super) struct Layout {
+    pub(super) head: Vec<String>,
+    pub(super) rule: String,
+    /// The lines of each row.
+    pub(super) rows: Vec<Vec<String>>,
+    /// The names of the columns that found no room.
+    pub(super) left_out: Vec<String>,
+}
+
+struct Column {
+    name: String,
+    cells: Vec<String>,
+    rank: u8,
+    figures: bool,
+    /// What it would take in one line.
+    natural: usize,
+}
+
+impl Column {
+    /// The least that it needs.
+    fn least(&self) -> usize {
+        if self.figures {
+            self.natural
+        } else {
+            self.natural.min(READABLE)
+        }
+    }
+}
+
+/// Lays a table out; `shown` makes text fit for the terminal.
+pub(super) fn lay_out(table: &Table, terminal: Terminal, shown: &dyn Fn(&str) -> String) -> Layout {
+    let mut columns: Vec<Column> = (0..table.columns.len())
+        .map(|index| column(table, index, shown))
+        .collect();
+    let mut left_out = Vec::new();
+    let needed = |columns: &[Column]| columns.iter().map(|column| column.least() + GAP).sum::<usize>();
+    while needed(&columns) > terminal.width + GAP {
+        let last = columns
+            .iter()
+            .enumerate()
+            .filter(|(_, column)| column.rank > 0)
+            .max_by_key(|(_, column)| column.rank);
+        let Some((index, _)) = last else { break };
+        left_out.push(columns.remove(index).name);
+    }
+    left_out.reverse();
+    let widths = widths(&columns, terminal.width);
+    let lines = draw(&columns, &widths);
+    let mut parts = lines.split(|line| line.starts_with(MARK)).map(<[String]>::to_vec);
+    let head = parts.next().unwrap_or_default();
+    let total = widths
+        .iter()
+        .map(|width| width + GAP)
+        .sum::<usize>()
+        .saturating_sub(GAP);
+    let rule = if terminal.unicode { "─" } else { "-" }.repeat(total.min(terminal.width));
+    Layout {
+        head,
+        rule,
+        rows: parts.collect(),
+        left_out,
+    }
+}
+
+fn column(table: &Table, index: usize, shown: &dyn Fn(&str) -> String) -> Column {
+    let mut figures = false;
+    let cells: Vec<String> = table
+        .rows
+        .iter()
+        .map(|row| match row.cells.get(index) {
+            None | Some(Cell::Empty) => String::new(),
+            Some(Cell::Text(text)) => shown(text),
+            Some(Cell::Figure(quantity)) => {
+                figures = true;
+                shown(&quantity.text())
+            }
+        })
+        .collect();
+    let name = shown(&table.columns[index].name);
+    let widest = cells.iter().map(|cell| cell.width()).max().unwrap_or(0);
+    let word = name.split(' ').map(UnicodeWidthStr::width).max().unwrap_or(0);
+    Column {
+        rank: table.columns[index].rank,
+        natural: widest.max(word).max(1),
+        name,
+        cells,
+        figures,
+    }
+}
+
+/// Figures get what they need; words share what is left, the short ones first.
+fn widths(columns: &[Column], width: usize) -> Vec<usize> {
+    let mut widths: Vec<usize> = columns.iter().map(Column::least).collect();
+    let used: usize = widths.iter().map(|width| width + GAP).sum();
+    let mut spare = (width + GAP).saturating_sub(used);
+    while spare > 0 {
+        let short = (0..columns.len())
+            .filter(|i| widths[*i] < columns[*i].natural)
+            .min_by_key(|i| widths[*i]);
+        let Some(short) = short else { break };
+        widths[short] += 1;
+        spare -= 1;
+    }
+    widths
+}
+
+fn draw(columns: &[Column], widths: &[usize]) -> Vec<String> {
+    let rows = columns.first().map_or(0, |column| column.cells.len());
+    let mark = LineStyle::none().fill(MARK);
+    let mut table = comfy_table::Table::new();
+    table.load_style(TableStyle::new().header_separator(mark).row_separator(mark));
+    table.set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_header(columns.iter().map(|column| column.name.as_str()));
+    for row in 0..rows {
+        table.add_row(
+            columns
+                .iter()
+                .map(|column| column.cells.get(row).map_or("", String::as_str)),
+        );
+    }
+    for ((drawn, column), width) in table.column_iter_mut().zip(columns).zip(widths) {
+        drawn.set_padding((0, u16::try_from(GAP).unwrap_or(0)));
+        let width = u16::try_from(width + GAP).unwrap_or(u16::MAX);
+        drawn.set_constraint(ColumnConstraint::Absolute(Width::Fixed(width)));
+        if column.figures {
+            drawn.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table.lines().collect()
+}
