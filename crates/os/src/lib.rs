@@ -12,11 +12,15 @@ compile_error!("Underhood runs on Linux and on Windows; another system needs a f
 mod cgroup;
 pub mod clock;
 pub mod counters;
+pub mod dirs;
+pub mod files;
 pub mod heap;
+pub mod host;
 pub mod loader;
 pub mod memory;
 pub mod process;
 pub mod signal;
+pub mod start;
 mod support;
 pub mod thread;
 mod timer;

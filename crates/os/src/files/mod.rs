@@ -1,0 +1,87 @@
+//! Changing files of the system so that the change can be taken back.
+//!
+//! A file such as `/etc/ld.so.preload` is read at the start of every program: half of it must never be there, its owner
+//! and mode must survive, and who takes the change back must find the file as it was. The standard library
+//! replaces a file's content only in place and knows no owners.
+//!
+//! Contract of the platform files: [`attributes`] reads what [`write`] sets. [`write`] makes the file appear whole
+//! or not at all, also after a power cut. Where a system has no modes or owners of this kind, they read as zero and are
+//! not set.
+
+#[cfg_attr(target_os = "linux", path = "linux.rs")]
+#[cfg_attr(windows, path = "windows.rs")]
+mod imp;
+
+use std::fs::Metadata;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Who may do what with a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Attributes {
+    /// The permission bits with set-user-id, set-group-id and sticky, inode(7).
+    pub mode: u32,
+    /// Its owner's number.
+    pub user: u32,
+    /// Its group's number.
+    pub group: u32,
+}
+
+/// The attributes of a file.
+#[must_use]
+pub fn attributes(metadata: &Metadata) -> Attributes {
+    imp::attributes(metadata)
+}
+
+/// The attributes that a new file of ours gets: this mode whatever the umask says, and this process's owner and group.
+#[must_use]
+pub fn own_attributes(mode: u32) -> Attributes {
+    imp::own_attributes(mode)
+}
+
+/// Makes `path` a file with this content and these attributes. What was there before is replaced in one step; a
+/// program that has it open or mapped keeps the old one. Its folder must exist.
+///
+/// # Errors
+/// The system's error; nothing has changed then, and nothing is left beside it.
+pub fn write(path: &Path, content: &[u8], attributes: Attributes) -> io::Result<()> {
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    let mut name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_owned();
+    name.push(format!(
+        ".underhood-{}-{:08x}",
+        std::process::id(),
+        fastrand::u32(..)
+    ));
+    let beside = folder.join(name);
+    let written = imp::write_new(&beside, content, attributes).and_then(|()| std::fs::rename(&beside, path));
+    if let Err(error) = written {
+        // The first error is the one to report.
+        let _ = std::fs::remove_file(&beside);
+        return Err(error);
+    }
+    imp::sync_folder(folder)
+}
+
+/// Creates a folder and those above it with mode 0755 whatever the umask says, and returns the ones that were missing,
+/// the outermost first.
+///
+/// # Errors
+/// The system's error; those that were already created stay.
+pub fn create_folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut missing: Vec<&Path> = folder
+        .ancestors()
+        .take_while(|ancestor| !ancestor.exists())
+        .collect();
+    missing.retain(|ancestor| !ancestor.as_os_str().is_empty());
+    missing.reverse();
+    for folder in &missing {
+        imp::create_folder(folder)?;
+    }
+    Ok(missing.into_iter().map(Path::to_owned).collect())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,32 @@
+use std::fs::{Metadata, OpenOptions};
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::Attributes;
+
+pub fn attributes(_: &Metadata) -> Attributes {
+    own_attributes(0)
+}
+
+pub fn own_attributes(_: u32) -> Attributes {
+    Attributes {
+        mode: 0,
+        user: 0,
+        group: 0,
+    }
+}
+
+pub fn write_new(path: &Path, content: &[u8], _: Attributes) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).open(path)?;
+    file.write_all(content)?;
+    file.sync_all()
+}
+
+pub fn sync_folder(_: &Path) -> io::Result<()> {
+    // Renames are part of the journal there, and a folder cannot be opened for syncing.
+    Ok(())
+}
+
+pub fn create_folder(folder: &Path) -> io::Result<()> {
+    std::fs::create_dir(folder)
+}
