@@ -14,3 +14,4 @@ pub mod selector;
 pub mod summarise;
 pub mod timed;
 pub mod trial;
+pub mod worker;

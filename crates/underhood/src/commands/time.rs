@@ -1,0 +1,233 @@
+//! `underhood time`: a whole command, from just before its start to its exit, alone or against a baseline.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use measure::command::block::Stop;
+use measure::command::compare::Rule;
+use measure::command::contest::{self, Options};
+use measure::command::launch::{self, Command, Expectation, ProcessRunner};
+use record::model::{ArmKind, CommandMetric, Run, RunKind, RunStatus, Session, SessionArm, Verdict, Warning};
+
+use super::measure::{now_unix, seconds, terminal_width};
+use crate::command_line::{self, RunOptions};
+use crate::context::{Context, write_whole};
+use crate::exit::{CHECK_FAILED, COMMAND_FAILED, Done, Failure, INTERRUPTED, launch_failure};
+use crate::machine;
+use crate::progress::Progress;
+
+/// Arguments of `time`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// The baseline to compare with; split into words, no shell. Ratios are CMD / BASELINE
+    #[arg(long, value_name = "BASELINE")]
+    vs: Option<String>,
+    /// Exactly so many runs of each; without it, until decided or the budget ends
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    runs: Option<u32>,
+    /// Runs before the first timed one
+    #[arg(short, long, value_name = "N", default_value_t = 1)]
+    warmup: u32,
+    #[command(flatten)]
+    options: RunOptions,
+    /// No new run starts after so many seconds
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    budget: Option<Duration>,
+    /// What decides: to_exit_us, running_us, cpu_us, peak_rss_bytes, minor_faults, …
+    #[arg(long, value_name = "NAME", default_value = "to_exit_us", value_parser = metric)]
+    metric: CommandMetric,
+    /// Relative difference that does not matter
+    #[arg(long, value_name = "SHARE", default_value_t = 0.01, value_parser = margin)]
+    margin: f64,
+    /// Exit with code 4 when this is the verdict on the metric; repeatable
+    #[arg(long, value_name = "VERDICT", value_parser = verdict)]
+    fail_if: Vec<Verdict>,
+    /// Write the runs in hyperfine's JSON format
+    #[arg(long, value_name = "FILE")]
+    export_json: Option<PathBuf>,
+    /// Show every metric
+    #[arg(long)]
+    details: bool,
+    /// The command and its arguments
+    #[arg(last = true, required = true, value_name = "CMD")]
+    command: Vec<OsString>,
+}
+
+fn metric(text: &str) -> Result<CommandMetric, String> {
+    CommandMetric::from_name(text).ok_or_else(|| {
+        format!("there are {}", CommandMetric::ALL.map(CommandMetric::name).join(", "))
+    })
+}
+
+fn verdict(text: &str) -> Result<Verdict, String> {
+    Verdict::from_word(text).ok_or_else(|| "there are faster, slower, equivalent, undecided".to_owned())
+}
+
+/// A share between 0 and 1.
+pub fn margin(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(share) if (0.0..1.0).contains(&share) => Ok(share),
+        _ => Err("it must be a share from 0 to less than 1, such as 0.01".to_owned()),
+    }
+}
+
+/// Runs the command.
+pub fn run(args: Args, context: &Context) -> Result<Done, Failure> {
+    let mut arms = arms(&args)?;
+    let mut warnings = Vec::new();
+    prepare(&args, &mut arms, &mut warnings)?;
+    let again = args.vs.as_ref().map(|_| arms.len());
+    if again.is_some() {
+        let twin = arms[0].clone();
+        arms.push(twin);
+    }
+    let session = Session {
+        arms: arms.iter().enumerate().map(|(index, arm)| session_arm(index, arm, again)).collect(),
+        blocks: Vec::new(),
+    };
+    let count = arms.len();
+    let mut runner = ProcessRunner::new(machine::launcher()?, arms, args.options.preparation()?);
+    warm_up(&args, &mut runner)?;
+    let options = Options {
+        metric: args.metric,
+        rule: Rule { margin: args.margin, ..Rule::default() },
+        runs: args.runs,
+        min_blocks: 10,
+        budget_s: args.budget.map_or(if args.vs.is_some() { 60.0 } else { 5.0 }, |budget| budget.as_secs_f64()),
+        seed: context.seed,
+    };
+    let mut run = Run {
+        kind: RunKind::Time,
+        started_unix: now_unix(),
+        arguments: machine::shown(&std::env::args_os().skip(1).collect::<Vec<_>>()),
+        seed: context.seed,
+        environment: machine::environment(),
+        status: RunStatus::Open,
+        measurements: Vec::new(),
+        unsupported: Vec::new(),
+        session: Some(session),
+        comparisons: Vec::new(),
+        tuning: None,
+        warnings,
+    };
+    let stop = contest_all(&mut runner, count, again, &options, &mut run, context);
+    finish(&args, run, stop, context)
+}
+
+fn arms(args: &Args) -> Result<Vec<Command>, Failure> {
+    let candidate = args.options.command(&args.command)?;
+    match &args.vs {
+        Some(text) => Ok(vec![args.options.command(&command_line::words(text, "--vs")?)?, candidate]),
+        None => Ok(vec![candidate]),
+    }
+}
+
+/// One observed run of each command tells whether it works at all and whether it may be bound to one processor.
+fn prepare(args: &Args, arms: &mut [Command], warnings: &mut Vec<Warning>) -> Result<(), Failure> {
+    // A single command is timed where the system puts it; binding is for pairs.
+    let observations: Vec<_> = if args.vs.is_some() && args.options.pin == "auto" {
+        arms.iter().map(command_line::observe).collect::<Result<_, _>>()?
+    } else {
+        vec![None; arms.len()]
+    };
+    let (cpus, why) = args.options.pinned(&observations);
+    warnings.extend(why.map(|text| Warning::new("pinned", format!("{text}; --pin no turns that off"))));
+    for arm in arms {
+        arm.cpus.clone_from(&cpus);
+        if !args.options.ignore_failure {
+            arm.expectation = Expectation { end: Some(record::model::End::Exited(0)), output: None };
+        }
+    }
+    Ok(())
+}
+
+fn session_arm(index: usize, command: &Command, again: Option<usize>) -> SessionArm {
+    let kind = match index {
+        index if Some(index) == again => ArmKind::Again,
+        0 => ArmKind::Baseline,
+        _ => ArmKind::Candidate,
+    };
+    let mut words = vec![command.program.to_string_lossy().into_owned()];
+    words.extend(machine::shown(&command.args));
+    SessionArm { name: command.name.clone(), command: words, kind }
+}
+
+fn warm_up(args: &Args, runner: &mut ProcessRunner) -> Result<(), Failure> {
+    for index in 0..runner.arms.len() {
+        let command = runner.arms[index].clone();
+        for _ in 0..args.warmup {
+            let ran = launch::run_once(runner.launcher(), &command, 0, None)
+                .map_err(|error| launch_failure(&error, &command.name))?;
+            if let Some(reason) = launch::broken(&command.expectation, &ran) {
+                return Err(Failure::new(COMMAND_FAILED, failed_text(&command.name, &reason)));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn failed_text(name: &str, reason: &str) -> String {
+    format!("time {name}: {reason}; --ignore-failure accepts any exit status")
+}
+
+fn contest_all(
+    runner: &mut ProcessRunner,
+    arms: usize,
+    again: Option<usize>,
+    options: &Options,
+    run: &mut Run,
+    context: &Context,
+) -> Option<Stop> {
+    let mut recorder = context.recorder(run);
+    let progress = Progress::new(context.common.quiet);
+    let outcome = contest::run(runner, arms, again, options, &mut |state, block| {
+        let remaining = state.spent_s / state.share.max(1e-6) - state.spent_s;
+        let remaining = Duration::from_secs_f64(remaining.clamp(0.0, 1e6));
+        progress.tell(state.share, remaining, &format!("block {}", state.blocks));
+        recorder.record(|store, id| store.append_blocks(id, std::slice::from_ref(block)));
+    });
+    progress.finish();
+    run.status = match &outcome.stop {
+        None => RunStatus::Complete,
+        Some(Stop::Interrupted) => RunStatus::Interrupted,
+        Some(Stop::Failed { .. }) => RunStatus::Failed,
+    };
+    if let Some(session) = &mut run.session {
+        session.blocks = outcome.blocks;
+    }
+    run.comparisons = outcome.comparisons;
+    run.warnings.extend(strays(run));
+    recorder.record(|store, id| store.finish(id, run));
+    run.warnings.extend(std::mem::take(&mut recorder.warnings));
+    outcome.stop
+}
+
+/// A command that leaves processes behind is not over when it exits, and the reader must know.
+fn strays(run: &Run) -> Option<Warning> {
+    let entries = run.session.iter().flat_map(|session| &session.blocks).flat_map(|block| &block.entries);
+    let most = entries.map(|entry| entry.strays).max().unwrap_or(0);
+    (most > 0).then(|| {
+        Warning::new("strays", format!("it left up to {most} processes running, which were ended; the time ends with the command itself"))
+    })
+}
+
+fn finish(args: &Args, run: Run, stop: Option<Stop>, context: &Context) -> Result<Done, Failure> {
+    let measured = run.session.as_ref().is_some_and(|session| !session.blocks.is_empty());
+    if measured || stop.is_none() {
+        context.write_json(&record::format::to_text(&record::format::time::Document::of(&run)))?;
+        if let (Some(path), Some(session)) = (&args.export_json, &run.session) {
+            write_whole(path, &record::format::to_text(&record::format::hyperfine::Document::of(session)))?;
+        }
+        let report = report::time::report(&run, args.details);
+        context.show(&report::terminal::render(&report, &report::terminal::Style::detect(terminal_width())))?;
+    }
+    match stop {
+        Some(Stop::Interrupted) => Ok(Done(INTERRUPTED)),
+        Some(Stop::Failed { name, reason, .. }) => Err(Failure::new(COMMAND_FAILED, failed_text(&name, &reason))),
+        None => {
+            let hit = run.comparisons.iter().find(|c| c.metric == args.metric && args.fail_if.contains(&c.verdict));
+            Ok(Done(if hit.is_some() { CHECK_FAILED } else { 0 }))
+        }
+    }
+}

@@ -1,0 +1,2 @@
+//! proofs
+fn main() {}
