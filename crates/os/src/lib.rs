@@ -17,6 +17,7 @@ pub mod files;
 pub mod heap;
 pub mod host;
 pub mod loader;
+pub mod locale;
 pub mod memory;
 pub mod process;
 pub mod signal;

@@ -64,6 +64,12 @@ impl Context {
         if self.json_on_stdout() { Ok(()) } else { exit::print(text) }
     }
 
+    /// A report as the terminal shows it: its width, and plain characters where the locale has no others.
+    pub fn render(&self, report: &report::document::Report) -> String {
+        let width = terminal_size::terminal_size_of(std::io::stdout()).map_or(100, |(width, _)| usize::from(width.0));
+        report::render::terminal::render(report, report::render::terminal::Terminal { width, unicode: os::locale::unicode() })
+    }
+
     /// Writes the JSON document, if one was asked for. A file is written beside its place and moved into it, so
     /// that it is never half there.
     pub fn write_json(&self, document: &str) -> Result<(), Failure> {

@@ -14,9 +14,6 @@ pub struct Args {
     /// A suite (heap), a benchmark (heap/heaptest), or a pattern with *
     #[arg(value_name = "SELECTOR")]
     selectors: Vec<String>,
-    /// Show parameters and subjects of each
-    #[arg(long)]
-    details: bool,
 }
 
 /// Runs the command.
@@ -52,7 +49,7 @@ pub fn run(args: Args, context: &Context) -> Result<Done, Failure> {
         });
     }
     context.write_json(&record::format::to_text(&record::format::list::Document::of(&benchmarks)))?;
-    let report = report::list::report(&benchmarks, args.details || !args.selectors.is_empty());
-    context.show(&report::terminal::render(&report, &report::terminal::Style::detect(super::measure::terminal_width())))?;
+    let report = report::list::report(&benchmarks);
+    context.show(&context.render(&report))?;
     Ok(Done::OK)
 }

@@ -111,17 +111,12 @@ pub fn run(args: Args, context: &Context) -> Result<Done, Failure> {
         measure_all(&plan.cases, effort(&args), &mut run, context)?;
     }
     context.write_json(&record::format::to_text(&record::format::run::Document::of(&run)))?;
-    context.show(&report::terminal::render(&report::measure::report(&run, args.details), &report::terminal::Style::detect(terminal_width())))?;
+    context.show(&context.render(&report::of(&run, args.details)))?;
     Ok(Done(match run.status {
         RunStatus::Interrupted => INTERRUPTED,
         _ if run.measurements.is_empty() => UNSUPPORTED,
         _ => 0,
     }))
-}
-
-/// The width of the terminal, or a usual one.
-pub fn terminal_width() -> usize {
-    terminal_size::terminal_size_of(std::io::stdout()).map_or(100, |(width, _)| usize::from(width.0))
 }
 
 fn plan(args: &Args) -> Result<Plan, Failure> {

@@ -4,7 +4,6 @@ use record::format;
 use record::model::{Run, RunId, RunKind};
 use record::store::Store;
 
-use super::measure::terminal_width;
 use crate::context::Context;
 use crate::exit::{COMMAND_FAILED, Done, Failure};
 
@@ -37,15 +36,11 @@ pub fn run(args: Args, context: &Context) -> Result<Done, Failure> {
     };
     let run = store.load(id).map_err(failed)?;
     context.write_json(&json(&run))?;
-    let report = match run.kind {
-        RunKind::Measure => report::measure::report(&run, args.details),
-        RunKind::Time => report::time::report(&run, args.details),
-        RunKind::Tune => report::tune::report(&run, args.details),
-    };
+    let report = report::of(&run, args.details);
     context.show(&match args.format.as_str() {
-        "markdown" => report::markdown::render(&report),
-        "csv" => report::csv::render(&report),
-        _ => report::terminal::render(&report, &report::terminal::Style::detect(terminal_width())),
+        "markdown" => report::render::markdown::render(&report),
+        "csv" => report::render::csv::render(&report),
+        _ => context.render(&report),
     })?;
     Ok(Done::OK)
 }

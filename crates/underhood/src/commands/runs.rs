@@ -2,7 +2,6 @@
 
 use record::store::{Filter, Store};
 
-use super::measure::terminal_width;
 use crate::context::Context;
 use crate::exit::{COMMAND_FAILED, Done, Failure};
 
@@ -26,6 +25,6 @@ pub fn run(args: Args, context: &Context) -> Result<Done, Failure> {
     };
     context.write_json(&record::format::to_text(&record::format::runs::Document::of(&runs)))?;
     let report = report::runs::report(&runs);
-    context.show(&report::terminal::render(&report, &report::terminal::Style::detect(terminal_width())))?;
+    context.show(&context.render(&report))?;
     Ok(Done::OK)
 }

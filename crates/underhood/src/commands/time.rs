@@ -10,7 +10,7 @@ use measure::command::contest::{self, Options};
 use measure::command::launch::{self, Command, Expectation, ProcessRunner};
 use record::model::{ArmKind, CommandMetric, Run, RunKind, RunStatus, Session, SessionArm, Verdict, Warning};
 
-use super::measure::{now_unix, seconds, terminal_width};
+use super::measure::{now_unix, seconds};
 use crate::command_line::{self, RunOptions};
 use crate::context::{Context, write_whole};
 use crate::exit::{CHECK_FAILED, COMMAND_FAILED, Done, Failure, INTERRUPTED, launch_failure};
@@ -219,8 +219,8 @@ fn finish(args: &Args, run: Run, stop: Option<Stop>, context: &Context) -> Resul
         if let (Some(path), Some(session)) = (&args.export_json, &run.session) {
             write_whole(path, &record::format::to_text(&record::format::hyperfine::Document::of(session)))?;
         }
-        let report = report::time::report(&run, args.details);
-        context.show(&report::terminal::render(&report, &report::terminal::Style::detect(terminal_width())))?;
+        let report = report::of(&run, args.details);
+        context.show(&context.render(&report))?;
     }
     match stop {
         Some(Stop::Interrupted) => Ok(Done(INTERRUPTED)),

@@ -13,7 +13,7 @@ use record::model::{
 };
 use suites::remedy::{self, Remedy};
 
-use super::measure::{now_unix, seconds, terminal_width};
+use super::measure::{now_unix, seconds};
 use super::time::margin;
 use crate::command_line::RunOptions;
 use crate::context::Context;
@@ -118,8 +118,8 @@ pub fn run(args: Args, context: &Context) -> Result<Done, Failure> {
         return Err(Failure::new(COMMAND_FAILED, format!("tune {name}: {reason}")));
     }
     context.write_json(&json(&run))?;
-    let report = report::tune::report(&run, args.details);
-    context.show(&report::terminal::render(&report, &report::terminal::Style::detect(terminal_width())))?;
+    let report = report::of(&run, args.details);
+    context.show(&context.render(&report))?;
     apply_winner(&args, &remedies, &run, context)?;
     Ok(Done(if run.status == RunStatus::Interrupted { INTERRUPTED } else { 0 }))
 }
