@@ -36,7 +36,8 @@ pub(super) struct Kind {
     pub(super) machine: String,
 }
 
-/// The kind of a library that offers a heap: one whose dynamic symbols define both `malloc` and `free`.
+/// The kind of a library that offers a heap (asked only where there are preloadable ones): one whose dynamic symbols define both `malloc` and `free`.
+#[cfg(target_os = "linux")]
 pub(super) fn heap_library(file: &Bounded) -> Result<Option<Kind>> {
     fn of<E: FileHeader<Endian = Endianness>>(file: &Bounded) -> Result<Option<Kind>> {
         let image = Image::<E>::open(file)?;

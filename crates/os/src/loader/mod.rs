@@ -14,6 +14,7 @@
 
 mod bounded;
 mod elf;
+#[cfg(any(target_os = "linux", test))]
 mod heaps;
 #[cfg_attr(target_os = "linux", path = "linux.rs")]
 #[cfg_attr(windows, path = "windows.rs")]

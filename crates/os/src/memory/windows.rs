@@ -39,9 +39,9 @@ fn status() -> Option<MEMORYSTATUSEX> {
 }
 
 pub(super) fn capped_file(_cap: u64) -> io::Result<File> {
-    let folder = std::env::temp_dir();
+    let folder = crate::dirs::runtime_dir()?;
     loop {
-        let path = folder.join(format!("underhood-{:016x}.tmp", fastrand::u64(..)));
+        let path = folder.join(format!("output-{:016x}.tmp", fastrand::u64(..)));
         let made = OpenOptions::new()
             .read(true)
             .write(true)
