@@ -56,9 +56,9 @@ fn machine(environment: &Environment) -> String {
         }
         match (name.as_str(), value.parse::<f64>()) {
             ("cpus", _) => parts.push(format!("{value} CPUs")),
-            ("host" | "distribution" | "cpu_model" | "os", _) => parts.push(value.clone()),
+            ("host" | "distribution" | "cpu_model" | "os" | "libc", _) => parts.push(value.clone()),
             ("memory_bytes", Ok(bytes)) => parts.push(quantity::text(bytes, Unit::Bytes)),
-            ("kernel" | "libc" | "wine", _) => parts.push(format!("{name} {value}")),
+            ("kernel" | "wine", _) => parts.push(format!("{name} {value}")),
             ("virtualised", _) if value == "no" || value == "false" => {}
             ("virtualised", _) => parts.push(format!("virtualised ({value})")),
             _ => {}

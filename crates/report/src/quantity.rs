@@ -111,6 +111,7 @@ pub fn percent(fraction: f64) -> String {
 
 /// A unit with the prefix that suits a value.
 struct Scale {
+    unit: Unit,
     divisor: f64,
     suffix: &'static str,
 }
@@ -137,24 +138,35 @@ impl Scale {
             Unit::Count => COUNTS,
             Unit::Ratio => PLAIN,
         };
-        // What rounds to 1000 of a unit is written as 1.00 of the next one.
+        // What rounds to 1000 of a unit is written as 1.00 of the next one; counts are exact.
+        let rounding = if unit == Unit::Count { 1.0 } else { 1.0005 };
         let fits = scales
             .iter()
-            .find(|(divisor, _)| value.abs() * 1.0005 >= *divisor);
+            .find(|(divisor, _)| value.abs() * rounding >= *divisor);
         let (mut divisor, suffix) = *fits.unwrap_or(&scales[scales.len() - 1]);
         if suffix == " k" {
             divisor = 1e3;
         }
-        Self { divisor, suffix }
+        Self {
+            unit,
+            divisor,
+            suffix,
+        }
     }
 
-    /// The decimals of a figure and its interval: none when all are whole, else three digits of the figure.
+    /// The decimals of a figure and its interval: none for counts and zeros, else three digits of the figure.
+    ///
+    /// A ratio near 1 gets three decimals, because it is read as its distance from 1.
     fn decimals(&self, values: [f64; 3]) -> usize {
-        let whole = |x: &f64| !x.is_finite() || (x / self.divisor).fract() == 0.0;
-        if values.iter().all(whole) {
+        let value = values[0] / self.divisor;
+        let whole = |x: &f64| !x.is_finite() || x.fract() == 0.0;
+        let counted = matches!(self.suffix, "" | " B") && self.unit != Unit::Ratio;
+        if (counted && values.iter().all(whole)) || values.iter().all(|x| *x == 0.0) {
             0
+        } else if self.unit == Unit::Ratio && (value - 1.0).abs() < 0.1 {
+            3
         } else {
-            decimals(values[0] / self.divisor, 3)
+            decimals(value, 3)
         }
     }
 }
@@ -221,7 +233,7 @@ mod tests {
             (999.9, Nanoseconds, "1.00 µs"),
             (60_953e6, Nanoseconds, "61.0 s"),
             (12_345.0, Microseconds, "12.3 ms"),
-            (61.0, Microseconds, "61 µs"),
+            (61.0, Microseconds, "61.0 µs"),
             (1_250_000.0, PerSecond, "1.25 M/s"),
             (120_000.0, PerSecond, "120 k/s"),
             (310.0, PerSecond, "310 /s"),
@@ -229,9 +241,14 @@ mod tests {
             (0.0, Bytes, "0 B"),
             (9_999.0, Count, "9,999"),
             (12_345.0, Count, "12.3 k"),
-            (1e6, Count, "1 M"),
+            (1e6, Count, "1.00 M"),
             (11.52, Ratio, "11.5"),
-            (0.9996, Ratio, "1.00"),
+            (0.9996, Ratio, "1.000"),
+            (1.0, Ratio, "1.000"),
+            (3.0, Count, "3"),
+            (2.5, Count, "2.50"),
+            (512.0, Bytes, "512 B"),
+            (0.0, PerSecond, "0 /s"),
             (9.996, Ratio, "10.0"),
             (f64::NAN, Nanoseconds, "–"),
             (f64::INFINITY, Ratio, "∞"),

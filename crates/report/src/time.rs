@@ -1,6 +1,6 @@
 //! The report of `time`: what was proved, then what each command costs.
 
-use record::model::{ArmKind, CommandMetric, Comparison, NoiseFloor, Run, Session, Verdict};
+use record::model::{ArmKind, CommandMetric, Comparison, NoiseFloor, Run, Session, Unit, Verdict};
 
 use crate::document::{Cell, Column, Item, Report, Row, Table, Tone};
 use crate::parts;
@@ -119,13 +119,18 @@ fn fixed(comparison: &Comparison) -> Option<String> {
         parts.push(format!("sign-flip test {p}"));
     }
     if let Some((low, high)) = comparison.fixed_n {
-        let unit = record::model::Unit::Ratio;
+        let unit = Unit::Ratio;
         parts.push(format!(
             "signed-rank interval of the ratio {}",
             quantity::interval(comparison.ratio, low, high, unit)
         ));
     }
     (!parts.is_empty()).then(|| format!("The number of runs was fixed beforehand: {}.", parts.join(", ")))
+}
+
+/// A number of runs as a figure.
+fn count(runs: usize) -> Cell {
+    Quantity::new(runs as f64, Unit::Count).into()
 }
 
 /// One row a command.
@@ -140,7 +145,7 @@ fn costs(session: &Session, shown: &[usize], details: bool) -> Table {
     let optional = [
         (CommandMetric::Cpu, "CPU", 1),
         (CommandMetric::PeakRss, "peak RSS", 2),
-        (CommandMetric::Running, "less CPU wait", 4),
+        (CommandMetric::Running, "running", 4),
         (CommandMetric::User, "user", 5),
         (CommandMetric::System, "system", 5),
         (CommandMetric::MinorFaults, "faults", 3),
@@ -167,13 +172,7 @@ fn costs(session: &Session, shown: &[usize], details: bool) -> Table {
                 .into(),
         ];
         cells.extend(optional.iter().map(|(metric, ..)| bare(arm, *metric).into()));
-        cells.push(
-            session
-                .values(arm, CommandMetric::ToExit)
-                .len()
-                .to_string()
-                .into(),
-        );
+        cells.push(count(session.values(arm, CommandMetric::ToExit).len()));
         Row {
             tone: Tone::Plain,
             cells,

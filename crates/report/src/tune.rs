@@ -1,9 +1,10 @@
 //! The report of `tune`: the verdict in one sentence, the fate of every remedy, and how to apply the winner.
 
-use record::model::{CommandMetric, Comparison, Run, TuneArm, TuneArmState, Tuning};
+use record::model::{CommandMetric, Comparison, Run, TuneArm, TuneArmState, Tuning, Unit};
 
 use crate::document::{Cell, Column, Item, Report, Row, Table, Tone};
 use crate::parts;
+use crate::quantity::Quantity;
 use crate::verdict;
 
 /// The report of a run of `tune`; with `details` remedies that do not apply have a row each.
@@ -101,8 +102,8 @@ fn remedies(tuning: &Tuning, details: bool) -> Table {
             .iter()
             .map(|metric| Column::ranked(2, verdict::words(*metric))),
     );
-    columns.push(Column::ranked(3, "runs"));
-    columns.push(Column::always("why"));
+    columns.push(Column::ranked(4, "runs"));
+    columns.push(Column::ranked(3, "why"));
     let row = |arm: &TuneArm| {
         let mut cells: Vec<Cell> = vec![
             arm.remedy.as_str().into(),
@@ -116,7 +117,7 @@ fn remedies(tuning: &Tuning, details: bool) -> Table {
                 .map(|metric| other(metric).map(|c| verdict::ratio(c).bare()).into()),
         );
         cells.push(if arm.runs > 0 {
-            arm.runs.to_string().into()
+            Quantity::new(arm.runs as f64, Unit::Count).into()
         } else {
             Cell::Empty
         });
@@ -141,11 +142,9 @@ fn word(arm: &TuneArm) -> String {
     let measured = arm.effect.as_ref().map(measured);
     match arm.state {
         TuneArmState::Winner => "best".to_owned(),
-        TuneArmState::Guarded => "refused by guard".to_owned(),
+        TuneArmState::Guarded => "guarded".to_owned(),
         TuneArmState::Raced => measured.unwrap_or_else(|| "raced".to_owned()),
-        TuneArmState::Dropped => {
-            measured.map_or_else(|| "dropped".to_owned(), |word| format!("{word}, dropped"))
-        }
+        TuneArmState::Dropped => measured.unwrap_or_else(|| "dropped".to_owned()),
         TuneArmState::Refused => "refused".to_owned(),
         TuneArmState::NotApplicable => "not applicable".to_owned(),
     }
@@ -158,6 +157,7 @@ fn why(arm: &TuneArm) -> String {
     match (arm.in_effect, arm.output_identical) {
         (Some(false), _) => "it was not in effect".to_owned(),
         (_, Some(false)) => "the output differs".to_owned(),
+        _ if arm.state == TuneArmState::Dropped => "dropped from the race".to_owned(),
         _ => String::new(),
     }
 }

@@ -180,19 +180,19 @@ mod tests {
         );
         assert_eq!(
             say(CommandMetric::PeakRss, 2.0, Verdict::Slower),
-            "b takes 2 × more peak memory than a (95 % confidence sequence 1.95 … 2.05; 24 blocks)."
+            "b takes 2.00 × more peak memory than a (95 % confidence sequence 1.95 … 2.05; 24 blocks)."
         );
         assert_eq!(
             say(CommandMetric::MinorFaults, 0.5, Verdict::Faster),
-            "b has 2 × fewer minor faults than a (95 % confidence sequence 1.95 … 2.05; 24 blocks)."
+            "b has 2.00 × fewer minor faults than a (95 % confidence sequence 1.95 … 2.05; 24 blocks)."
         );
         assert_eq!(
             say(CommandMetric::Cpu, 1.001, Verdict::Equivalent),
-            "b and a are equivalent in CPU time: the ratio is 1.00 (95 % confidence sequence 0.98 … 1.03; 24 blocks)."
+            "b and a are equivalent in CPU time: the ratio is 1.001 (95 % confidence sequence 0.976 … 1.026; 24 blocks)."
         );
         assert_eq!(
             say(CommandMetric::ToExit, 1.01, Verdict::Undecided),
-            "Undecided: b against a has a time ratio of 1.01 (95 % confidence sequence 0.98 … 1.04; 24 blocks); an \
+            "Undecided: b against a has a time ratio of 1.010 (95 % confidence sequence 0.985 … 1.035; 24 blocks); an \
              effect of 2.3 % or more would have been seen."
         );
         let early = Comparison {
@@ -204,7 +204,7 @@ mod tests {
         };
         assert_eq!(
             sentence(&early, "b", "a"),
-            "Undecided: b against a has a time ratio of 1.01 (95 % confidence sequence 0.00 … ∞; 1 block); too few \
+            "Undecided: b against a has a time ratio of 1.010 (95 % confidence sequence 0.000 … ∞; 1 block); too few \
              blocks to see any effect."
         );
     }
@@ -221,7 +221,7 @@ mod tests {
         );
         assert_eq!(
             calm,
-            "Noise floor: a against itself, in the same blocks, has a ratio of 1.00 (0.99 … 1.01)."
+            "Noise floor: a against itself, in the same blocks, has a ratio of 1.001 (0.990 … 1.010)."
         );
         assert!(
             noise(

@@ -70,10 +70,10 @@ fn course(m: &Measurement) -> Option<Vec<(f64, f64)>> {
     let trial = watched()
         .find(|trial| trial.contaminated.is_none())
         .or_else(|| watched().next())?;
+    // A rate is over the time since the previous point, so the first point, at 0, has none.
+    let points = trial.course.iter().filter(|p| p.at_ns > 0.0);
     Some(
-        trial
-            .course
-            .iter()
+        points
             .map(|p| (p.at_ns, p.voluntary_per_s + p.involuntary_per_s))
             .collect(),
     )

@@ -3,7 +3,7 @@
 //! A sentence claims a difference only where the intervals allow it; where they overlap it says so. Every claim
 //! carries the figures behind it.
 
-use record::model::{Measurement, Run};
+use record::model::{Measurement, Run, Unit};
 
 use super::groups::{self, Benchmark, Group, primary, times_worse};
 use crate::document::Tone;
@@ -15,18 +15,35 @@ const ALARM_PER_S: f64 = 80_000.0;
 /// From here on a ratio is called a cost and not a nuance.
 const COSTLY: f64 = 1.5;
 
+/// More benchmarks than this are many.
+pub(super) const FEW: usize = 2;
+
 /// The findings of a run, one plain sentence or two each.
 #[must_use]
 pub fn findings(run: &Run) -> Vec<String> {
     all(&groups::of(run)).into_iter().map(|(_, text)| text).collect()
 }
 
+/// The findings with how they are meant. Benchmarks in which nothing is shown to beat the baseline share a sentence
+/// when there are many.
 pub(super) fn all(benchmarks: &[Benchmark<'_>]) -> Vec<(Tone, String)> {
-    benchmarks
-        .iter()
-        .flat_map(|benchmark| [contrast(benchmark), gain(benchmark), scaling(benchmark)])
-        .flatten()
-        .collect()
+    let mut list = Vec::new();
+    let mut quiet: Vec<&str> = Vec::new();
+    for benchmark in benchmarks {
+        list.extend(contrast(benchmark));
+        match gain(benchmark) {
+            Some((Tone::Plain, _)) if benchmarks.len() > FEW => quiet.push(&benchmark.name),
+            finding => list.extend(finding),
+        }
+        list.extend(scaling(benchmark));
+    }
+    if !quiet.is_empty() {
+        list.push((
+            Tone::Plain,
+            format!("Nothing is shown to beat the baseline in {}.", quiet.join(", ")),
+        ));
+    }
+    list
 }
 
 /// The point of the sweep where the subjects differ most, with its best and its worst.
@@ -41,32 +58,42 @@ pub(super) fn widest<'a, 'b>(
     Some((widest.1, widest.2, widest.3))
 }
 
-/// The worst against the best.
+/// The worst against the best, and whatever else is costly.
 fn contrast(benchmark: &Benchmark<'_>) -> Option<(Tone, String)> {
     let (group, best, worst) = widest(benchmark)?;
     let place = place(benchmark, group);
     if group.rows.len() == 1 {
-        let figure = Quantity::of_metric(primary(best)?).text();
+        let figure = per_operation(best)?;
         return Some((
             Tone::Plain,
-            format!("{place}: {} takes {figure} an operation.", best.case.subject),
+            format!("{place}: {} takes {figure}.", best.case.subject),
         ));
     }
-    let times = times_worse(worst, best)?;
-    let proved = times.interval.is_none_or(|(low, _)| low > 1.0);
-    if times.value < COSTLY || !proved {
-        return None;
-    }
-    let figures = [worst, best].map(|m| primary(m).map(|metric| Quantity::of_metric(metric).bare().text()));
-    let [Some(much), Some(little)] = figures else {
-        return None;
+    let costly = |m: &Measurement| {
+        let times = times_worse(m, best)?;
+        let proved = times.interval.is_none_or(|(low, _)| low > 1.0);
+        (proved && times.value >= COSTLY).then_some(times)
     };
     let mut text = format!(
-        "{place}: {} costs {} the best here, {}: {much} against {little} an operation.",
+        "{place}: {} costs {} the best here, {}: {} against {}.",
         described(&worst.case.subject),
-        factor(&times),
+        factor(&costly(worst)?),
         best.case.subject,
+        per_operation(worst)?,
+        per_operation(best)?,
     );
+    let others = group
+        .rows
+        .iter()
+        .rev()
+        .skip(1)
+        .filter_map(|m| Some((&m.case.subject, costly(m)?.bare().text())));
+    let others: Vec<String> = others
+        .map(|(subject, times)| format!("{subject} {times} ×"))
+        .collect();
+    if !others.is_empty() {
+        text.push_str(&format!(" Also costly: {}.", others.join(", ")));
+    }
     if let Some(switches) = switches(worst, best) {
         text.push(' ');
         text.push_str(&switches);
@@ -74,24 +101,35 @@ fn contrast(benchmark: &Benchmark<'_>) -> Option<(Tone, String)> {
     Some((Tone::Bad, text))
 }
 
+/// The primary metric in words: `14.2 ns an operation`.
+fn per_operation(m: &Measurement) -> Option<String> {
+    let metric = primary(m)?;
+    let text = Quantity::of_metric(metric).bare().text();
+    Some(match metric.unit {
+        Unit::Nanoseconds | Unit::Microseconds => format!("{text} an operation"),
+        Unit::PerSecond | Unit::Bytes | Unit::Count | Unit::Ratio => text,
+    })
+}
+
 /// What the worst does to the scheduler.
 fn switches(worst: &Measurement, best: &Measurement) -> Option<String> {
     let per_s = |m: &Measurement, name: &str| m.metric(name).map(|metric| metric.estimate);
     let own = |m: &Measurement| per_s(m, "context_switches_per_s");
-    let rate = |x: f64| quantity::text(x, record::model::Unit::PerSecond);
+    let rate = |x: f64| quantity::text(x, Unit::PerSecond);
     let (much, little) = (own(worst)?, own(best)?);
     if much < 1000.0 || much < 5.0 * little {
         return None;
     }
     let mut text = format!(
-        "It makes {} context switches, {} makes {}.",
+        "{} makes {} context switches, {} makes {}.",
+        worst.case.subject,
         rate(much),
         best.case.subject,
         rate(little)
     );
     if let Some(system) = per_s(worst, "system_switches_per_s").filter(|x| *x >= ALARM_PER_S) {
         text.push_str(&format!(
-            " The whole system makes {}: more than {} means that threads fight for a lock.",
+            " The whole system makes {} then: more than {} means that threads fight for a lock.",
             rate(system),
             rate(ALARM_PER_S)
         ));
@@ -132,7 +170,7 @@ fn gain(benchmark: &Benchmark<'_>) -> Option<(Tone, String)> {
         Some((low, _)) if low > 1.0 => (
             Tone::Good,
             format!(
-                "{place}: {} is {}faster than {name}.",
+                "{place}: {} is {} faster than {name}.",
                 best.case.subject,
                 factor(&times)
             ),
@@ -140,7 +178,7 @@ fn gain(benchmark: &Benchmark<'_>) -> Option<(Tone, String)> {
         Some(_) => (
             Tone::Plain,
             format!(
-                "{place}: {} measured {}faster than {name}, but the intervals overlap: no difference is shown.",
+                "{place}: {} measured {} faster than {name}, but the intervals overlap: no difference is shown.",
                 best.case.subject,
                 factor(&times)
             ),
@@ -148,7 +186,7 @@ fn gain(benchmark: &Benchmark<'_>) -> Option<(Tone, String)> {
         None => (
             Tone::Plain,
             format!(
-                "{place}: {} measured {}faster than {name}; too few trials to be sure.",
+                "{place}: {} measured {} faster than {name}; too few trials to be sure.",
                 best.case.subject,
                 factor(&times)
             ),
@@ -190,7 +228,7 @@ fn scaling(benchmark: &Benchmark<'_>) -> Option<(Tone, String)> {
     if from == to {
         return None;
     }
-    let times = |gain: f64| quantity::text(gain, record::model::Unit::Ratio);
+    let times = |gain: f64| quantity::text(gain, Unit::Ratio);
     let mut text = format!(
         "{}: with {to} threads instead of {from}, {} does {} × the work a second",
         benchmark.name,
@@ -223,15 +261,15 @@ pub(super) fn place(benchmark: &Benchmark<'_>, group: &Group<'_>) -> String {
     }
 }
 
-/// `11.3 × (10.9 … 11.8) `, or without the interval where there is none.
+/// `11.3 × (10.9 … 11.8)`, or without the interval where there is none.
 fn factor(times: &Quantity) -> String {
     let bare = times.bare().text();
     match times.interval {
         Some((low, high)) => format!(
-            "{bare} × ({}) ",
+            "{bare} × ({})",
             quantity::interval(times.value, low, high, times.unit)
         ),
-        None => format!("{bare} × "),
+        None => format!("{bare} ×"),
     }
 }
 

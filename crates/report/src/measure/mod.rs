@@ -5,7 +5,7 @@ mod findings;
 mod groups;
 mod table;
 
-use record::model::{Run, Unsupported};
+use record::model::{Case, Run, Unsupported};
 
 use crate::document::{Column, Item, Report, Row, Table, Tone};
 use crate::parts;
@@ -22,8 +22,14 @@ pub fn report(run: &Run, details: bool) -> Report {
         n => format!("{n} benchmarks"),
     });
     parts::status(&mut report, run);
-    for (tone, text) in findings::all(&benchmarks) {
-        report.sentence(tone, text);
+    // Few findings come first; those of many benchmarks come last, where a long output ends.
+    let many = benchmarks.len() > findings::FEW;
+    let findings = findings::all(&benchmarks)
+        .into_iter()
+        .map(|(tone, text)| Item::Sentence(tone, text));
+    let findings: Vec<Item> = findings.collect();
+    if !many {
+        report.items.extend(findings.iter().cloned());
     }
     for benchmark in &benchmarks {
         report.heading(benchmark.name.clone());
@@ -56,6 +62,10 @@ pub fn report(run: &Run, details: bool) -> Report {
         );
     }
     parts::environment(&mut report, run);
+    if many {
+        report.heading("Findings");
+        report.items.extend(findings);
+    }
     report
 }
 
@@ -79,24 +89,30 @@ fn contaminated(run: &Run) -> String {
     }
 }
 
-/// Cases with the same reason share a row.
+/// Subjects of one benchmark that are missing for the same reason share a row.
 fn unsupported(list: &[Unsupported]) -> Table {
-    let mut rows: Vec<(Vec<&str>, &str)> = Vec::new();
+    let mut rows: Vec<(String, Vec<String>, &str)> = Vec::new();
     for row in list {
-        match rows.iter_mut().find(|(_, reason)| *reason == row.reason) {
-            Some((cases, _)) => cases.push(&row.case),
-            None => rows.push((vec![&row.case], &row.reason)),
+        let (benchmark, subject) = match row.case.parse::<Case>() {
+            Ok(case) => (case.full_benchmark(), case.subject),
+            Err(_) => (row.case.clone(), String::new()),
+        };
+        match rows
+            .iter_mut()
+            .find(|(name, _, reason)| *name == benchmark && *reason == row.reason)
+        {
+            Some((_, subjects, _)) if subjects.contains(&subject) => {}
+            Some((_, subjects, _)) => subjects.push(subject),
+            None => rows.push((benchmark, vec![subject], &row.reason)),
         }
     }
+    let row = |(benchmark, subjects, reason): (String, Vec<String>, &str)| Row {
+        tone: Tone::Dim,
+        cells: vec![benchmark.into(), subjects.join(" ").into(), reason.into()],
+    };
     Table {
         caption: String::new(),
-        columns: vec![Column::always("case"), Column::always("reason")],
-        rows: rows
-            .into_iter()
-            .map(|(cases, reason)| Row {
-                tone: Tone::Dim,
-                cells: vec![cases.join(" ").into(), reason.into()],
-            })
-            .collect(),
+        columns: ["benchmark", "subjects", "reason"].map(Column::always).to_vec(),
+        rows: rows.into_iter().map(row).collect(),
     }
 }

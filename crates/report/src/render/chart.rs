@@ -309,10 +309,10 @@ mod tests {
     #[test]
     fn a_rise_goes_from_the_lower_left_to_the_upper_right() {
         let text = lines(&chart(&[(0.0, 0.0), (1e9, 1000.0)], false), false);
-        assert_eq!(text[0], format!("1 k/s |{}aA", " ".repeat(31)));
-        assert_eq!(text[9], "  0 /s |Aa");
-        assert_eq!(text[10], format!("       0 ns{}1 s time", " ".repeat(22)));
-        assert_eq!(text[11], "        A one");
+        assert_eq!(text[0], format!("1.00 k/s |{}aA", " ".repeat(28)));
+        assert_eq!(text[9], "    0 /s |Aa");
+        assert_eq!(text[10], format!("         0 ns{}1.00 s time", " ".repeat(16)));
+        assert_eq!(text[11], "          A one");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! How wide each column of a table is in a terminal, and which columns find no room.
 //!
 //! Figures are never broken: half a number is a wrong number. So columns of figures get what they need, columns of
-//! words share the rest and are wrapped, and where that is not enough the least important columns are left out by
-//! name.
+//! words share the rest and are wrapped. Where that is not enough the least important columns leave the table: their
+//! words follow below it, their figures are left out by name.
 
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, TableStyle, Width};
 use unicode_width::UnicodeWidthStr;
@@ -13,8 +13,8 @@ use crate::document::{Cell, Table};
 /// Spaces between columns.
 const GAP: usize = 2;
 
-/// A column of words is never narrower than this where its words are longer, unless nothing else helps.
-const READABLE: usize = 16;
+/// A word of up to this length is not broken as long as leaving out other columns helps.
+const LONG: usize = 30;
 
 /// Drawn between rows, so that the lines of a row can be told from those of the next; then taken out. It is in
 /// Unicode's private area, and text from outside never holds it here.
@@ -31,7 +31,9 @@ pub(super) struct Layout {
     pub(super) rule: String,
     /// The lines of each row.
     pub(super) rows: Vec<Vec<String>>,
-    /// The names of the columns that found no room.
+    /// What stood in columns of words that found no room.
+    pub(super) below: Vec<String>,
+    /// The names of the columns of figures that found no room.
     pub(super) left_out: Vec<String>,
 }
 
@@ -42,15 +44,17 @@ struct Column {
     figures: bool,
     /// What it would take in one line.
     natural: usize,
+    /// Its longest word.
+    word: usize,
 }
 
 impl Column {
-    /// The least that it needs.
-    fn least(&self) -> usize {
+    /// The least that it needs: a figure all of it, words the longest one, but no more than `cap`.
+    fn least(&self, cap: usize) -> usize {
         if self.figures {
             self.natural
         } else {
-            self.natural.min(READABLE)
+            self.word.min(cap)
         }
     }
 }
@@ -60,19 +64,29 @@ pub(super) fn lay_out(table: &Table, terminal: Terminal, shown: &dyn Fn(&str) ->
     let mut columns: Vec<Column> = (0..table.columns.len())
         .map(|index| column(table, index, shown))
         .collect();
-    let mut left_out = Vec::new();
-    let needed = |columns: &[Column]| columns.iter().map(|column| column.least() + GAP).sum::<usize>();
-    while needed(&columns) > terminal.width + GAP {
+    let too_wide = |columns: &[Column], cap: usize| {
+        columns
+            .iter()
+            .map(|column| column.least(cap) + GAP)
+            .sum::<usize>()
+            > terminal.width + GAP
+    };
+    let mut removed = Vec::new();
+    while too_wide(&columns, LONG) {
         let last = columns
             .iter()
             .enumerate()
             .filter(|(_, column)| column.rank > 0)
             .max_by_key(|(_, column)| column.rank);
         let Some((index, _)) = last else { break };
-        left_out.push(columns.remove(index).name);
+        removed.push(columns.remove(index));
     }
-    left_out.reverse();
-    let widths = widths(&columns, terminal.width);
+    removed.reverse();
+    let cap = (1..=LONG)
+        .rev()
+        .find(|cap| !too_wide(&columns, *cap))
+        .unwrap_or(1);
+    let widths = widths(&columns, cap, terminal.width);
     let lines = draw(&columns, &widths);
     let mut parts = lines.split(|line| line.starts_with(MARK)).map(<[String]>::to_vec);
     let head = parts.next().unwrap_or_default();
@@ -82,12 +96,24 @@ pub(super) fn lay_out(table: &Table, terminal: Terminal, shown: &dyn Fn(&str) ->
         .sum::<usize>()
         .saturating_sub(GAP);
     let rule = if terminal.unicode { "─" } else { "-" }.repeat(total.min(terminal.width));
+    let (figures, words): (Vec<Column>, Vec<Column>) = removed.into_iter().partition(|column| column.figures);
     Layout {
         head,
         rule,
         rows: parts.collect(),
-        left_out,
+        below: words.iter().flat_map(|column| below(&columns, column)).collect(),
+        left_out: figures.into_iter().map(|column| column.name).collect(),
     }
+}
+
+/// The cells of a column of words that found no room beside the others, each after the name of its row.
+fn below(columns: &[Column], column: &Column) -> Vec<String> {
+    let names = columns.first().map_or(&[][..], |first| &first.cells);
+    let cells = names
+        .iter()
+        .zip(&column.cells)
+        .filter(|(_, cell)| !cell.is_empty());
+    cells.map(|(name, cell)| format!("{name}: {cell}")).collect()
 }
 
 fn column(table: &Table, index: usize, shown: &dyn Fn(&str) -> String) -> Column {
@@ -106,10 +132,18 @@ fn column(table: &Table, index: usize, shown: &dyn Fn(&str) -> String) -> Column
         .collect();
     let name = shown(&table.columns[index].name);
     let widest = cells.iter().map(|cell| cell.width()).max().unwrap_or(0);
-    let word = name.split(' ').map(UnicodeWidthStr::width).max().unwrap_or(0);
+    let longest = |text: &str| text.split(' ').map(UnicodeWidthStr::width).max().unwrap_or(0);
+    let word = cells
+        .iter()
+        .chain([&name])
+        .map(|text| longest(text))
+        .max()
+        .unwrap_or(0)
+        .max(1);
     Column {
         rank: table.columns[index].rank,
-        natural: widest.max(word).max(1),
+        natural: widest.max(longest(&name)).max(1),
+        word,
         name,
         cells,
         figures,
@@ -117,8 +151,8 @@ fn column(table: &Table, index: usize, shown: &dyn Fn(&str) -> String) -> Column
 }
 
 /// Figures get what they need; words share what is left, the short ones first.
-fn widths(columns: &[Column], width: usize) -> Vec<usize> {
-    let mut widths: Vec<usize> = columns.iter().map(Column::least).collect();
+fn widths(columns: &[Column], cap: usize, width: usize) -> Vec<usize> {
+    let mut widths: Vec<usize> = columns.iter().map(|column| column.least(cap)).collect();
     let used: usize = widths.iter().map(|width| width + GAP).sum();
     let mut spare = (width + GAP).saturating_sub(used);
     while spare > 0 {

@@ -138,6 +138,9 @@ impl Page {
                 self.line(line, style(row.tone));
             }
         }
+        for text in &layout.below {
+            self.paragraph(text, "  ", Style::new());
+        }
         if !layout.left_out.is_empty() {
             let text = format!("(no room for: {})", layout.left_out.join(", "));
             self.paragraph(&text, "", Style::new().dimmed());
