@@ -1,5 +1,12 @@
-//! Link arguments; see `shim_build`.
+//! Link arguments; see `shim_build`. The linker script `no-constructors.ld` removes the heaps' constructors.
 
+use std::path::Path;
+
+#[expect(clippy::print_stdout, reason = "a build script speaks to Cargo on its standard output")]
 fn main() {
     shim_build::emit(shim_build::Wraps::KeepErrnoAndForkGate);
+    let folder = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
+    let script = Path::new(&folder).join("no-constructors.ld");
+    println!("cargo:rerun-if-changed=no-constructors.ld");
+    println!("cargo:rustc-cdylib-link-arg=-Wl,-T,{}", script.display());
 }
