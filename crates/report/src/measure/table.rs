@@ -9,11 +9,11 @@ use crate::quantity::Quantity;
 /// Metrics with the head of their column and how readily the column is left out (see [`Column::rank`]).
 const KNOWN: &[(&str, &str, u8)] = &[
     ("ops_per_s", "operations", 6),
-    ("blow_up", "blow-up", 1),
+    ("blow_up", "blow-up", 2),
     ("voluntary_switches_per_s", "voluntary switches", 1),
-    ("involuntary_switches_per_s", "involuntary switches", 3),
-    ("runqueue_wait_ratio", "CPU wait", 4),
-    ("system_switches_per_s", "system switches", 2),
+    ("involuntary_switches_per_s", "involuntary switches", 4),
+    ("runqueue_wait_ratio", "CPU wait", 5),
+    ("system_switches_per_s", "system switches", 3),
     ("minor_faults_per_s", "faults", 7),
     ("peak_rss_bytes", "peak RSS", 8),
     ("cpu_ns_per_op", "CPU time", 9),

@@ -2,13 +2,13 @@
 //!
 //! Figures are never broken: half a number is a wrong number. So columns of figures get what they need, columns of
 //! words share the rest and are wrapped. Where that is not enough the least important columns leave the table: their
-//! words follow below it, their figures are left out by name.
+//! words follow below it, their figures in a table of their own or, where that would be long, by name only.
 
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, TableStyle, Width};
 use unicode_width::UnicodeWidthStr;
 
 use super::terminal::Terminal;
-use crate::document::{Cell, Table};
+use crate::document::{Cell, Row, Table};
 
 /// Spaces between columns.
 const GAP: usize = 2;
@@ -33,11 +33,12 @@ pub(super) struct Layout {
     pub(super) rows: Vec<Vec<String>>,
     /// What stood in columns of words that found no room.
     pub(super) below: Vec<String>,
-    /// The names of the columns of figures that found no room.
-    pub(super) left_out: Vec<String>,
+    /// The columns of figures that found no room, by their place in the table.
+    pub(super) left_out: Vec<usize>,
 }
 
 struct Column {
+    place: usize,
     name: String,
     cells: Vec<String>,
     rank: u8,
@@ -102,7 +103,33 @@ pub(super) fn lay_out(table: &Table, terminal: Terminal, shown: &dyn Fn(&str) ->
         rule,
         rows: parts.collect(),
         below: words.iter().flat_map(|column| below(&columns, column)).collect(),
-        left_out: figures.into_iter().map(|column| column.name).collect(),
+        left_out: figures.into_iter().map(|column| column.place).collect(),
+    }
+}
+
+/// The table of what found no room, with the columns that name the rows: those of words before the first figure.
+pub(super) fn continued(table: &Table, left_out: &[usize]) -> Table {
+    let figures = |column: usize| {
+        table
+            .rows
+            .iter()
+            .any(|row| matches!(row.cells.get(column), Some(Cell::Figure(_))))
+    };
+    let names =
+        (0..table.columns.len()).take_while(|column| table.columns[*column].rank == 0 && !figures(*column));
+    let places: Vec<usize> = names.chain(left_out.iter().copied()).collect();
+    let columns = places.iter().map(|place| table.columns[*place].clone()).collect();
+    let pick = |row: &Row| Row {
+        tone: row.tone,
+        cells: places
+            .iter()
+            .map(|place| row.cells.get(*place).cloned().unwrap_or(Cell::Empty))
+            .collect(),
+    };
+    Table {
+        caption: String::new(),
+        columns,
+        rows: table.rows.iter().map(pick).collect(),
     }
 }
 
@@ -141,6 +168,7 @@ fn column(table: &Table, index: usize, shown: &dyn Fn(&str) -> String) -> Column
         .unwrap_or(0)
         .max(1);
     Column {
+        place: index,
         rank: table.columns[index].rank,
         natural: widest.max(longest(&name)).max(1),
         word,

@@ -57,6 +57,9 @@ fn apart(before: Option<&Item>, item: &Item) -> bool {
     )
 }
 
+/// A table of up to so many rows is continued below, once, when it is too wide; a longer one leaves columns out.
+const SHORT: usize = 12;
+
 struct Page {
     terminal: Terminal,
     text: String,
@@ -68,7 +71,7 @@ impl Page {
         match item {
             Item::Sentence(tone, text) => self.paragraph(text, "", style(*tone)),
             Item::Heading(text) => self.paragraph(text, "", Style::new().bold().underline()),
-            Item::Table(table) => self.table(table),
+            Item::Table(table) => self.table(table, false),
             Item::Chart(chart) => self.chart(chart),
             Item::Commands(lines) => {
                 for line in lines {
@@ -123,7 +126,8 @@ impl Page {
         }
     }
 
-    fn table(&mut self, table: &Table) {
+    /// A table; a `continuation` is not continued again.
+    fn table(&mut self, table: &Table, continuation: bool) {
         let shown = |text: &str| self.clean(text).into_owned();
         let layout = layout::lay_out(table, self.terminal, &shown);
         if !table.caption.is_empty() {
@@ -141,9 +145,23 @@ impl Page {
         for text in &layout.below {
             self.paragraph(text, "  ", Style::new());
         }
-        if !layout.left_out.is_empty() {
-            let text = format!("(no room for: {})", layout.left_out.join(", "));
-            self.paragraph(&text, "", Style::new().dimmed());
+        if layout.left_out.is_empty() {
+            return;
+        }
+        if !continuation && table.rows.len() <= SHORT && layout.left_out.len() > 1 {
+            self.text.push('\n');
+            self.table(&layout::continued(table, &layout.left_out), true);
+        } else {
+            let names: Vec<&str> = layout
+                .left_out
+                .iter()
+                .map(|place| table.columns[*place].name.as_str())
+                .collect();
+            self.paragraph(
+                &format!("(no room for: {})", names.join(", ")),
+                "",
+                Style::new().dimmed(),
+            );
         }
     }
 
