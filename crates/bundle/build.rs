@@ -64,7 +64,11 @@ fn run() -> Result<(), String> {
             return Err(format!("{}: cargo reported no finished file", job.title));
         }
         for file in &built {
-            watch::sources_of(file)?;
+            // A heap workspace that does not build as a whole leaves no rules; see nested.rs.
+            match watch::sources_of(file) {
+                Err(_) if job.title == "heap-shim" => {}
+                result => result?,
+            }
         }
         watch::file(&job.folder.join("Cargo.toml"));
         watch::file(&job.folder.join("Cargo.lock"));

@@ -12,7 +12,7 @@
 //!   own or may write to are refused.
 
 mod artifact;
-mod folder;
+mod mount;
 mod place;
 mod unpack;
 

@@ -1,46 +1,39 @@
-//! Writing one file so that nobody ever sees half of it.
+//! Making sure that one file is there, whole, ours and executable.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::fs::{self, File};
+use std::io::{self, Read};
 use std::path::Path;
 use std::time::Duration;
 
-use crate::folder;
+use os::files::{Attributes, attributes, own_attributes, write};
 
-/// Files under this prefix are being written, or were when their writer was killed.
-const UNFINISHED: &str = ".unfinished-";
+/// Nobody but the owner has a use for it, and even the owner has none for changing it.
+const MODE: u32 = 0o500;
 
 /// Nobody takes this long to write a few megabytes.
 const ABANDONED_AFTER: Duration = Duration::from_secs(3600);
 
-/// Makes `path` hold exactly `bytes`, and be executable. Its folder must exist.
+/// Makes `path` hold exactly `bytes`, and be executable. Its folder must exist, and be for this file alone.
 ///
-/// A right file is left alone. Any other is replaced by a rename: a program that runs from the old one
+/// A right file is left alone. Any other is replaced in one step: a program that runs from the old one
 /// keeps it, and of several processes that do this at once the last wins with the same content.
 pub(crate) fn ensure(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    if holds(path, bytes) {
+    let ours = own_attributes(MODE);
+    if holds(path, bytes, ours) {
         return Ok(());
     }
-    let folder = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
-    remove_abandoned(folder);
-    let unfinished = folder.join(format!(
-        "{UNFINISHED}{}-{:016x}",
-        std::process::id(),
-        fastrand::u64(..)
-    ));
-    let done = write(&unfinished, bytes).and_then(|()| fs::rename(&unfinished, path));
-    if let Err(error) = done {
-        // The first error is the one to report; what is left is removed by a later call.
-        let _ = fs::remove_file(&unfinished);
-        return Err(error);
-    }
-    folder_synced(folder)
+    remove_abandoned(path);
+    write(path, bytes, ours)
 }
 
-/// Whether `path` is an executable file (no link) with exactly these bytes. Unreadable counts as no.
-fn holds(path: &Path, bytes: &[u8]) -> bool {
-    let plausible = fs::symlink_metadata(path)
-        .is_ok_and(|m| m.is_file() && m.len() == bytes.len() as u64 && folder::is_executable(&m));
+/// Whether `path` is a file (no link) with exactly these bytes, owner and mode. Unreadable counts as no.
+fn holds(path: &Path, bytes: &[u8], ours: Attributes) -> bool {
+    let plausible = fs::symlink_metadata(path).is_ok_and(|metadata| {
+        let there = attributes(&metadata);
+        metadata.is_file()
+            && metadata.len() == bytes.len() as u64
+            && (there.mode, there.user) == (ours.mode, ours.user)
+    });
     if !plausible {
         return false;
     }
@@ -48,7 +41,7 @@ fn holds(path: &Path, bytes: &[u8]) -> bool {
         return false;
     };
     let mut rest = bytes;
-    let mut block = [0; 1 << 16];
+    let mut block = vec![0; 1 << 16];
     loop {
         match file.read(&mut block) {
             Ok(0) => return rest.is_empty(),
@@ -62,29 +55,17 @@ fn holds(path: &Path, bytes: &[u8]) -> bool {
     }
 }
 
-fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true);
-    folder::executable(&mut options);
-    let mut file = options.open(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
-}
-
-/// Makes the rename itself survive a power cut, where a folder can be opened for that.
-fn folder_synced(folder: &Path) -> io::Result<()> {
-    File::open(folder).map_or(Ok(()), |folder| folder.sync_all())
-}
-
-fn remove_abandoned(folder: &Path) {
-    let Ok(entries) = fs::read_dir(folder) else { return };
+/// Removes what writers left that were killed in the middle: in this folder everything else that is old.
+fn remove_abandoned(path: &Path) {
+    let Some(Ok(entries)) = path.parent().map(fs::read_dir) else {
+        return;
+    };
     for entry in entries.flatten() {
-        let ours = entry.file_name().to_string_lossy().starts_with(UNFINISHED);
         let age = entry
             .metadata()
             .and_then(|m| m.modified())
             .map(|at| at.elapsed().unwrap_or_default());
-        if ours && age.is_ok_and(|age| age > ABANDONED_AFTER) {
+        if entry.path() != path && age.is_ok_and(|age| age > ABANDONED_AFTER) {
             // Another process may have been quicker.
             let _ = fs::remove_file(entry.path());
         }

@@ -1,10 +1,11 @@
 //! From a name to a path that can be executed or preloaded.
 
 use std::fmt::Write as _;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::artifact::{Artifact, Kind, artifacts, find};
-use crate::{folder, place};
+use crate::{mount, place};
 
 /// Why a carried file could not be given a path. Reads after "failed to ...".
 #[derive(Debug, thiserror::Error)]
@@ -27,10 +28,13 @@ pub enum UnpackError {
     NoPlace {
         /// The file's name.
         file: &'static str,
-        /// One line a folder: the path and what is wrong with it.
+        /// One line a folder: what is wrong with it.
         tried: String,
     },
 }
+
+/// Finds, and makes, a folder that is this user's alone.
+type Base<'a> = &'a dyn Fn() -> io::Result<PathBuf>;
 
 /// Makes sure that the carried file `name` exists on disk, whole and safe from others, and returns its path.
 ///
@@ -40,23 +44,22 @@ pub enum UnpackError {
 /// number of processes may call this at once.
 ///
 /// # Errors
-///
 /// [`UnpackError::Unknown`] for a name that is not carried here; [`UnpackError::NoPlace`] when
 /// each folder is refused or cannot be written to.
 pub fn unpack(name: &str) -> Result<PathBuf, UnpackError> {
-    unpack_in(name, &folder::candidates())
+    unpack_in(name, &[&os::dirs::cache_dir, &os::dirs::runtime_dir])
 }
 
-/// As [`unpack`], but below `base` only; the folder is created when it is missing.
+/// As [`unpack`], but below `base` only; the folder is made for this user alone when it is missing.
 ///
 /// # Errors
-///
 /// As [`unpack`].
 pub fn unpack_below(base: &Path, name: &str) -> Result<PathBuf, UnpackError> {
-    unpack_in(name, &[base.to_owned()])
+    let make = || os::dirs::make_private(base).map(|()| base.to_owned());
+    unpack_in(name, &[&make])
 }
 
-fn unpack_in(name: &str, bases: &[PathBuf]) -> Result<PathBuf, UnpackError> {
+fn unpack_in(name: &str, bases: &[Base<'_>]) -> Result<PathBuf, UnpackError> {
     let Some(artifact) = find(name) else {
         let carried: Vec<_> = artifacts().iter().map(|artifact| artifact.name).collect();
         return Err(UnpackError::Unknown {
@@ -70,7 +73,7 @@ fn unpack_in(name: &str, bases: &[PathBuf]) -> Result<PathBuf, UnpackError> {
             Ok(path) => return Ok(path),
             Err(reason) => {
                 // Writing to a String cannot fail.
-                let _ = write!(tried, "\n  {}: {reason}", base.display());
+                let _ = write!(tried, "\n  {reason}");
             }
         }
     }
@@ -80,13 +83,35 @@ fn unpack_in(name: &str, bases: &[PathBuf]) -> Result<PathBuf, UnpackError> {
     })
 }
 
-fn unpack_one(artifact: &Artifact, base: &Path) -> Result<PathBuf, String> {
+fn unpack_one(artifact: &Artifact, base: Base<'_>) -> io::Result<PathBuf> {
+    // Absolute and free of links: the path outlives this working directory, and mounts are found by it.
+    let mut folder = base()?.canonicalize()?;
+    let unfit = |why: &str| Err(io::Error::other(format!("{} {why}", folder.display())));
     let preloaded = matches!(artifact.kind, Kind::Heap | Kind::Selector);
-    if preloaded && base.to_string_lossy().contains([' ', ':', '\t', '\n']) {
-        return Err("the loader separates LD_PRELOAD at blanks and colons, and this path has one".to_owned());
+    if preloaded && folder.to_string_lossy().contains([' ', ':', '\t', '\n']) {
+        return unfit(
+            "has a blank or a colon in its path, and LD_PRELOAD is a list that is separated by these",
+        );
     }
-    let folder = folder::private(base, &["bundle", artifact.sha256])?;
+    if mount::is_noexec(&folder) {
+        return unfit("is mounted noexec");
+    }
+    for part in ["bundle", artifact.sha256] {
+        folder.push(part);
+        os::dirs::make_private(&folder).map_err(|error| with_path(&folder, &error))?;
+    }
     let path = folder.join(artifact.file_name);
-    place::ensure(&path, artifact.bytes).map_err(|e| e.to_string())?;
+    place::ensure(&path, artifact.bytes).map_err(|error| with_path(&path, &error))?;
     Ok(path)
+}
+
+/// The system's errors do not say which file they are about; ours do.
+fn with_path(path: &Path, error: &io::Error) -> io::Error {
+    let text = error.to_string();
+    let path = path.display().to_string();
+    if text.contains(&path) {
+        io::Error::new(error.kind(), text)
+    } else {
+        io::Error::new(error.kind(), format!("{path}: {text}"))
+    }
 }

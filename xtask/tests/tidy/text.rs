@@ -1,6 +1,8 @@
 //! What text must look like, whatever it says.
 
-use crate::files::{rust, sources};
+use std::path::Path;
+
+use crate::files::{root, rust, sources};
 use crate::{at, complain};
 
 /// Written so that this file does not find itself.
@@ -69,8 +71,14 @@ fn nothing_is_left_from_debugging() {
 #[test]
 fn rust_files_open_by_saying_what_they_are_for() {
     let mut complaints = Vec::new();
-    // A `tests.rs` beside a module needs no words: its module says what is tested.
-    for source in rust().filter(|source| !source.path.ends_with("tests.rs")) {
+    // For these, the `mod.rs` beside them says what they are for.
+    let is_explained = |path: &Path| {
+        let part = ["linux.rs", "windows.rs", "tests.rs"]
+            .iter()
+            .any(|name| path.ends_with(name));
+        part && root().join(path).with_file_name("mod.rs").exists()
+    };
+    for source in rust().filter(|source| !is_explained(&source.path)) {
         let first = source
             .text
             .lines()
