@@ -36,17 +36,17 @@ fn choose() -> Chosen {
         ns_per_tick: rate.ns_per_tick,
     };
     let counter_cost = cost_ns(counter);
-    if counter_cost < system_cost || resolution_ns(system) > 10.0 * counter_cost {
-        let reason = format!(
-            "constant rate, {why_kernel}, calibrated to {:.1} ppm; {counter_cost:.1} ns a call, {} {system_cost:.1} ns",
-            rate.ppm,
-            imp::NAME
-        );
+    let known = format!("constant rate, {why_kernel}, calibrated to {:.1} ppm", rate.ppm);
+    let prices = format!("{counter_cost:.1} ns a call, {} {system_cost:.1} ns", imp::NAME);
+    let grain = resolution_ns(system);
+    if counter_cost < system_cost {
+        describe(counter, counter_cost, rate.ppm, format!("{known}; {prices}"))
+    } else if grain > counter_cost {
+        // A clock that costs 20 ns and advances by 100 ns is no bargain.
+        let reason = format!("{known}; {prices}, but that advances by {grain:.0} ns");
         describe(counter, counter_cost, rate.ppm, reason)
     } else {
-        let reason = format!(
-            "the time-stamp counter is trusted, but costs {counter_cost:.1} ns a call, more than this"
-        );
+        let reason = format!("the time-stamp counter can be trusted but is dearer: {prices}");
         describe(system, system_cost, 0.0, reason)
     }
 }
@@ -169,4 +169,32 @@ fn resolution_ns(clock: Clock) -> f64 {
 
 fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_grain_is_what_differences_have_in_common() {
+        assert_eq!([100, 300, 0, 200].into_iter().fold(0, gcd), 100);
+        assert_eq!([24, 36, 60].into_iter().fold(0, gcd), 12);
+        assert_eq!([0, 0].into_iter().fold(0, gcd), 0);
+    }
+
+    #[test]
+    fn calibrations_agree_within_their_bounds() {
+        if trusted_tsc().is_err() {
+            return;
+        }
+        let (first, second) = (calibrate().unwrap(), calibrate().unwrap());
+        assert!(first.ppm < MAX_PPM && second.ppm < MAX_PPM);
+        let apart = (first.ns_per_tick / second.ns_per_tick - 1.0).abs() * 1e6;
+        assert!(
+            apart <= first.ppm + second.ppm,
+            "{apart} ppm apart, bounds {} and {}",
+            first.ppm,
+            second.ppm
+        );
+    }
 }

@@ -10,7 +10,7 @@
 //!   than 100 parts per million;
 //! - the operating system's monotonic clock: `clock_gettime(CLOCK_MONOTONIC)` or `QueryPerformanceCounter`.
 //!
-//! Of the trusted ones the cheapest wins, by measurement.
+//! Of the trusted ones the cheapest wins, by measurement, unless it advances in coarser steps than the other costs.
 //!
 //! Contract of the two platform files (`linux.rs`, `windows.rs`):
 //!

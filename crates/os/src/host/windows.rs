@@ -12,6 +12,7 @@ use windows_sys::Win32::System::SystemInformation::{GetSystemTimeAdjustment, OSV
 use windows_sys::core::{PCWSTR, w};
 
 use super::Host;
+use crate::loader;
 use crate::topology::Topology;
 
 pub(super) fn read() -> Host {
@@ -73,15 +74,23 @@ fn registry(name: PCWSTR) -> Option<String> {
     (status == 0 && !text.is_empty()).then_some(text)
 }
 
-/// The C run-time library that is loaded: the universal one of every present-day compiler, or the old one that MinGW uses.
+/// The C run-time library that this program imports: the universal one of every present-day compiler, or the old one that
+/// MinGW uses. (Either may be loaded besides, by some other library.)
 fn libc() -> Option<String> {
-    // SAFETY: the names are wide texts that end with zero.
-    let loaded = |name| !unsafe { GetModuleHandleW(name) }.is_null();
-    if loaded(w!("ucrtbase.dll")) {
-        Some("ucrt".to_owned())
+    let imports = loader::classify(&std::env::current_exe().ok()?).ok()?.needed;
+    let imports = |prefix| {
+        imports
+            .iter()
+            .any(|name| name.to_ascii_lowercase().starts_with(prefix))
+    };
+    let name = if imports("api-ms-win-crt") || imports("ucrtbase") {
+        "ucrt"
+    } else if imports("msvcrt.dll") {
+        "msvcrt"
     } else {
-        loaded(w!("msvcrt.dll")).then(|| "msvcrt".to_owned())
-    }
+        "linked in"
+    };
+    Some(name.to_owned())
 }
 
 fn wine() -> Option<String> {

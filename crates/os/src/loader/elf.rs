@@ -262,13 +262,10 @@ impl<'a, E: FileHeader<Endian = Endianness>> Image<'a, E> {
     }
 
     fn heap_by_text(&self) -> Option<&'static str> {
-        let finders = marks::TEXTS.map(|(text, heap)| (Finder::new(text), heap));
+        let texts = marks::Texts::new();
         let mut found = None;
         self.for_each_chunk(|chunk| {
-            found = finders
-                .iter()
-                .find(|(finder, _)| finder.find(chunk).is_some())
-                .map(|(_, heap)| *heap);
+            found = texts.find(chunk);
             found.is_some()
         });
         found

@@ -3,6 +3,8 @@
 //! Three marks, from the surest to the weakest: a library that the program needs, a symbol that it
 //! defines or asks for, and a text that a heap's messages or settings leave in a program without symbols.
 
+use memchr::memmem::Finder;
+
 /// A heap by the beginning of the library's name.
 const LIBRARIES: [(&str, &str); 11] = [
     ("libjemalloc", "jemalloc"),
@@ -46,14 +48,37 @@ const SYMBOLS: [(&str, &str); 24] = [
     ("dlmalloc", "dlmalloc"),
 ];
 
-/// A heap by a text in the program's constants.
-pub(super) const TEXTS: [(&str, &str); 5] = [
-    ("<jemalloc>: ", "jemalloc"),
-    ("mimalloc: warning: ", "mimalloc"),
-    ("TCMALLOC_SAMPLE_PARAMETER", "tcmalloc"),
-    ("Scudo ERROR", "scudo"),
-    ("fatal allocator error: ", "hardened_malloc"),
+/// A heap by a text in the program's constants, spelt backwards: this program must not find them in itself.
+const STXET: [(&str, &str); 5] = [
+    (" :>collamej<", "jemalloc"),
+    (" :gninraw :collamim", "mimalloc"),
+    ("RETEMARAP_ELPMAS_COLLAMCT", "tcmalloc"),
+    ("RORRE oducS", "scudo"),
+    (" :rorre rotacolla lataf", "hardened_malloc"),
 ];
+
+/// Finds the texts that heaps leave in a program.
+pub(super) struct Texts(Vec<(Finder<'static>, &'static str)>);
+
+impl Texts {
+    pub(super) fn new() -> Self {
+        let forwards = |text: &str| text.bytes().rev().collect::<Vec<u8>>();
+        Self(
+            STXET
+                .iter()
+                .map(|(text, heap)| (Finder::new(&forwards(text)).into_owned(), *heap))
+                .collect(),
+        )
+    }
+
+    /// The heap that one of the texts in `bytes` belongs to.
+    pub(super) fn find(&self, bytes: &[u8]) -> Option<&'static str> {
+        self.0
+            .iter()
+            .find(|(finder, _)| finder.find(bytes).is_some())
+            .map(|(_, heap)| *heap)
+    }
+}
 
 /// The heap that a needed library is.
 pub(super) fn by_library(name: &str) -> Option<&'static str> {
@@ -85,5 +110,13 @@ mod tests {
         assert_eq!(by_symbol(b"mi_free"), Some("mimalloc"));
         assert_eq!(by_symbol(b"malloc"), None);
         assert_eq!(by_symbol(b""), None);
+    }
+
+    #[test]
+    fn texts_are_found_forwards_only() {
+        let texts = Texts::new();
+        assert_eq!(texts.find(b"x\0mimalloc: warning: no memory\0"), Some("mimalloc"));
+        assert_eq!(texts.find(b"TCMALLOC_SAMPLE_PARAMETER"), Some("tcmalloc"));
+        assert_eq!(texts.find(STXET[0].0.as_bytes()), None);
     }
 }

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use memchr::memmem::Finder;
 use object::LittleEndian as LE;
 use object::pe;
 use object::read::ReadRef;
@@ -115,13 +114,10 @@ fn heap_by_text<'a, Pe: ImageNtHeaders>(
 ) -> Option<&'static str> {
     /// As for ELF: constants beyond this are embedded data.
     const MAX: u64 = 64 << 20;
-    let finders = marks::TEXTS.map(|(text, heap)| (Finder::new(text), heap));
+    let texts = marks::Texts::new();
     image.section_table().iter().find_map(|section| {
         let (offset, size) = section.pe_file_range();
         let bytes = file.read_bytes_at(offset.into(), u64::from(size).min(MAX)).ok()?;
-        finders
-            .iter()
-            .find(|(finder, _)| finder.find(bytes).is_some())
-            .map(|(_, heap)| *heap)
+        texts.find(bytes)
     })
 }

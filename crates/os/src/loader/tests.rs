@@ -51,6 +51,8 @@ fn this_test_is_a_program_of_this_machine() {
         "{program:?}"
     );
     assert!(!program.go && !program.setuid && !program.secure);
+    // On Windows a heap is linked in for comparison.
+    assert_eq!(program.own_heap.is_some(), cfg!(windows), "{program:?}");
 }
 
 #[test]
