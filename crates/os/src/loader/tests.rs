@@ -63,7 +63,7 @@ fn damaged_programs_do_no_harm() {
     let mut whole = fs::read(std::env::current_exe().unwrap()).unwrap();
     whole.truncate(64 << 10);
     let mut random = fastrand::Rng::with_seed(11);
-    for round in 0..400 {
+    for round in 0..150 {
         let mut bytes = whole[..random.usize(..whole.len())].to_vec();
         if round % 2 == 0 {
             bytes = whole.clone();
@@ -92,7 +92,7 @@ fn random_bytes_do_no_harm() {
     let file = folder.path().join("file");
     let mut random = fastrand::Rng::with_seed(12);
     let beginnings: [&[u8]; 5] = [b"", b"\x7fELF\x02\x01\x01", b"\x7fELF\x01\x02\x01", b"MZ", b"#!"];
-    for round in 0..300 {
+    for round in 0..150 {
         let mut bytes = beginnings[round % beginnings.len()].to_vec();
         bytes.extend((0..random.usize(..2000)).map(|_| random.u8(..)));
         fs::write(&file, &bytes).unwrap();
