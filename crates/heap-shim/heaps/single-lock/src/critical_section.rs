@@ -1,4 +1,7 @@
 //! A critical section, with or without a spin count.
+//!
+//! Not fair: a thread that leaves it may have it again before the one that it woke arrives. Windows' own were fair
+//! until 2005 and so passed through every waiter in turn, a switch for each allocation; `kernel_mutex` shows that.
 
 use core::ffi::CStr;
 use core::hint;
