@@ -81,17 +81,10 @@ pub fn build(job: &Job) -> Result<Vec<PathBuf>, String> {
     }
     command.envs(job.variables.iter().copied());
 
-    if job.title == "heap-shim" {
-        command.arg("--keep-going");
-    }
     let output = command
         .output()
         .map_err(|e| format!("{}: start cargo: {e}", job.title))?;
-    if !output.status.success() && job.title == "heap-shim" {
-        // For the days in which heaps are still being written: carry those that build, and look again next time.
-        println!("cargo::warning=some heaps do not build yet and are left out");
-        println!("cargo::rerun-if-changed=until-all-heaps-build");
-    } else if !output.status.success() {
+    if !output.status.success() {
         let stderr = String::from_utf8_lossy(&output.stderr);
         let is_progress = |line: &&str| line.trim_start().starts_with("Compiling ");
         let said: Vec<_> = stderr.lines().filter(|line| !is_progress(line)).collect();

@@ -60,6 +60,21 @@ fn names_are_unique_and_the_worker_is_there() {
     assert_eq!(find("worker").map(|artifact| artifact.kind), Some(Kind::Worker));
 }
 
+/// A heap that needs a newer C library than our own programs could be offered where it cannot be loaded.
+#[test]
+fn what_is_preloaded_needs_no_newer_c_library_than_our_programs() {
+    let worker = find("worker").expect("carried");
+    for artifact in artifacts() {
+        assert!(
+            artifact.glibc_needed <= worker.glibc_needed,
+            "{} needs glibc {:?}, the worker {:?}",
+            artifact.name,
+            artifact.glibc_needed,
+            worker.glibc_needed
+        );
+    }
+}
+
 #[test]
 fn an_unknown_name_is_answered_with_what_there_is() {
     let error = unpack_below(scratch().path(), "hoard").expect_err("nobody carries it");
@@ -116,6 +131,31 @@ fn many_at_once_all_get_the_whole_file() {
             });
         }
     });
+}
+
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[test]
+fn linux_gets_its_launcher_and_all_heaps() {
+    let names: Vec<_> = artifacts().iter().map(|artifact| artifact.name).collect();
+    for name in [
+        "worker",
+        "launcher",
+        "selector",
+        "mimalloc",
+        "jemalloc",
+        "snmalloc",
+        "single_lock",
+        "single_lock_spin",
+        "single_lock_kernel",
+    ] {
+        assert!(names.contains(&name), "{name} is not among {names:?}");
+    }
+    let launcher = find("launcher").expect("carried");
+    assert_eq!(
+        (launcher.kind, launcher.glibc_needed),
+        (Kind::Launcher, None),
+        "it is static"
+    );
 }
 
 #[cfg(unix)]

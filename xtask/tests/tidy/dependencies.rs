@@ -43,6 +43,17 @@ const LAYERS: &[(&str, &[&str])] = &[
             "underhood-suites",
         ],
     ),
+    (
+        "underhood-proofs",
+        &[
+            "underhood-bundle",
+            "underhood-measure",
+            "underhood-os",
+            "underhood-record",
+            "underhood-stats",
+            "underhood-suites",
+        ],
+    ),
     ("xtask", &[]),
 ];
 
