@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use record::model::{Run, Warning};
-use record::store::{RunId, Store};
+use record::model::{Run, RunId, Warning};
+use record::store::Store;
 
 use crate::exit::{self, COMMAND_FAILED, Failure};
 
@@ -144,10 +144,5 @@ impl Recorder {
         {
             self.give_up(&error.to_string());
         }
-    }
-
-    /// The number of the run in the store.
-    pub fn id(&self) -> Option<RunId> {
-        self.open.as_ref().map(|(_, id)| *id)
     }
 }

@@ -19,6 +19,9 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return exit::usage(&error),
     };
-    os::signal::install();
+    if let Err(error) = os::signal::install() {
+        // Without it an interrupt ends us at once: the launcher ends the commands, only the results so far are lost.
+        exit::say(&format!("underhood: interrupts cannot be caught ({error})"));
+    }
     exit::code_of(cli.run())
 }

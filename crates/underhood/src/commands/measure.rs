@@ -189,8 +189,9 @@ impl Placer for Processors {
             return Ok(Vec::new());
         }
         let topology = self.0.as_ref().ok_or("choose processors: this system does not tell which there are")?;
+        let allowed = os::topology::allowed().map_err(|error| format!("choose processors: {error}"))?;
         topology
-            .pick(Placement::Spread, wanted)
+            .pick(Placement::Spread, wanted, &allowed)
             .map_err(|error| format!("use {wanted} processors: {}", error.reason()))
     }
 }

@@ -32,7 +32,7 @@ pub struct Baseline {
 /// Runs the command three times, one of them under observation.
 pub fn establish(launcher: &mut Launcher, command: &Command, ignore_failure: bool) -> Result<Baseline, Failure> {
     let failed = |error: &os::process::LaunchError| launch_failure(error, &command.name);
-    let path = os::loader::find_in_path(&command.program, std::env::var_os("PATH").as_deref())
+    let path = os::loader::find_in_path(command.program.as_os_str(), std::env::var_os("PATH").as_deref())
         .map_err(|error| Failure::new(COMMAND_FAILED, format!("tune {}: {error}", command.name)))?;
     let program = os::loader::classify(&path)
         .map_err(|error| Failure::new(COMMAND_FAILED, format!("tune {}: {error}", command.name)))?;

@@ -4,7 +4,7 @@
 //! before: without proof, a remedy that never was would be timed and found "equivalent".
 
 use measure::command::launch::{self, Command, Ran};
-use os::process::{LaunchError, Sink};
+use os::process::LaunchError;
 use record::model::Support;
 use suites::remedy::Remedy;
 
