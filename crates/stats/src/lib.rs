@@ -22,6 +22,7 @@
 //! Comparisons work on log ratios, `d = ln(candidate / baseline)`: a factor of 2 and a factor of 1/2 are then
 //! equally far from "no change", and [`Interval::exp`] leads back to ratios.
 
+mod bets;
 pub mod e_bh;
 mod halving;
 pub mod hodges_lehmann;

@@ -34,16 +34,10 @@
 use std::f64::consts::LN_2;
 
 use crate::Interval;
+use crate::bets::{Bets, LnFortunes, Round};
 use crate::halving::first_where;
 use crate::sequence::point_within;
 use crate::summary::median_of_sorted;
-
-/// Differences of this many scales and more count alike. About 1.35 standard deviations of normal noise.
-const CUT: f64 = 2.0;
-
-/// The stakes and their weights. The smallest is for effects far below the noise and keeps the interval
-/// shrinking after hundreds of blocks; the others decide within sixty.
-const STAKES: [(f64, f64); 4] = [(2.0, 0.3), (1.0, 0.3), (0.5, 0.3), (0.125, 0.1)];
 
 /// The confidence sequence of a centre of symmetry; feed it one difference per block, in the order of
 /// measuring.
@@ -53,20 +47,6 @@ pub struct SymmetricSequence {
     rounds: Vec<Round>,
     /// The finite differences so far, ascending.
     sorted: Vec<f64>,
-}
-
-/// One difference and the scale that its bets are made with.
-#[derive(Debug, Clone, Copy)]
-struct Round {
-    d: f64,
-    scale: f64,
-}
-
-/// Logarithms of the fortunes of the two bets against one value.
-#[derive(Debug, Clone, Copy)]
-struct LnFortunes {
-    less: f64,
-    greater: f64,
 }
 
 impl SymmetricSequence {
@@ -206,56 +186,14 @@ impl SymmetricSequence {
 
     /// Plays both bets against `m` through all rounds.
     fn ln_fortunes(&self, m: f64) -> LnFortunes {
-        let mut less = STAKES.map(|(_, weight)| weight.ln());
-        let mut greater = less;
-        // exp(λz)/cosh(λz) = 2 / (1 + exp(−2λz)) lies between 0.03 and 2, so the product of 64 of them is far
-        // from leaving the doubles, and one logarithm serves them all.
-        for rounds in self.rounds.chunks(64) {
-            let mut factors = [(1.0, 1.0); STAKES.len()];
-            for round in rounds {
-                let score = round.score(m);
-                for (factor, (stake, _)) in factors.iter_mut().zip(STAKES) {
-                    let wins = |z: f64| 2.0 / (1.0 + (-2.0 * stake * z).exp());
-                    match score {
-                        // Both may have lost: both do.
-                        None => {
-                            factor.0 *= wins(-1.0);
-                            factor.1 *= wins(-1.0);
-                        }
-                        // The fair coin makes the two factors add up to 2.
-                        Some(z) => {
-                            let won = wins(z);
-                            factor.0 *= 2.0 - won;
-                            factor.1 *= won;
-                        }
-                    }
-                }
-            }
-            for (i, (lost, won)) in factors.into_iter().enumerate() {
-                less[i] += lost.ln();
-                greater[i] += won.ln();
-            }
-        }
-        LnFortunes {
-            less: ln_sum_exp(less),
-            greater: ln_sum_exp(greater),
-        }
+        let mut bets = Bets::against(m);
+        self.rounds.iter().for_each(|round| bets.play(*round));
+        bets.ln_fortunes()
     }
-}
 
-impl Round {
-    /// The z of a bet on "greater than `m`", from −1 to 1; `None` when it cannot be known.
-    fn score(&self, m: f64) -> Option<f64> {
-        let distance = self.d - m;
-        if distance.is_nan() {
-            None
-        } else if distance == 0.0 {
-            Some(0.0)
-        } else if self.scale == 0.0 {
-            Some(distance.signum())
-        } else {
-            Some((distance / (CUT * self.scale)).clamp(-1.0, 1.0))
-        }
+    /// The latest round, for whoever follows the bets against a few values only.
+    pub(crate) fn last_round(&self) -> Option<Round> {
+        self.rounds.last().copied()
     }
 }
 
@@ -272,10 +210,4 @@ fn deviation(earlier: &[f64]) -> f64 {
     median_of_sorted(&distances)
         .filter(|scale| scale.is_finite())
         .unwrap_or(0.0)
-}
-
-/// The logarithm of a sum of exponentials, safe against overflow.
-fn ln_sum_exp(logs: [f64; STAKES.len()]) -> f64 {
-    let largest = logs.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    largest + logs.iter().map(|log| (log - largest).exp()).sum::<f64>().ln()
 }

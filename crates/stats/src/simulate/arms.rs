@@ -3,10 +3,10 @@
 use fastrand::Rng;
 
 use super::noise::{Noise, Session, normal};
-use super::rules::Watched;
+use super::rules::{Signs, Sizes, Watched};
 use super::{Row, share};
+use crate::Verdict;
 use crate::e_bh::{closed_e_bh, e_bh};
-use crate::{Sequence, SymmetricSequence, Verdict, verdict};
 
 const ALPHA: f64 = 0.05;
 const ARMS: usize = 8;
@@ -53,19 +53,19 @@ pub fn all(sessions: usize, seed: u64) -> Vec<Row> {
         };
         row(
             "e-BH on signs: false discoveries",
-            discoveries::<Sequence>(&effects, e_bh, n, seed),
+            discoveries::<Signs>(&effects, e_bh, n, seed),
         );
         row(
             "closed e-BH on signs: false discoveries",
-            discoveries::<Sequence>(&effects, closed_e_bh, n, seed),
+            discoveries::<Signs>(&effects, closed_e_bh, n, seed),
         );
         row(
             "e-BH on sizes: false discoveries",
-            discoveries::<SymmetricSequence>(&effects, e_bh, n, seed),
+            discoveries::<Sizes>(&effects, e_bh, n, seed),
         );
         row(
             "closed e-BH on sizes: false discoveries",
-            discoveries::<SymmetricSequence>(&effects, closed_e_bh, n, seed),
+            discoveries::<Sizes>(&effects, closed_e_bh, n, seed),
         );
     }
     let mut row = |rule, data, error| {
@@ -85,23 +85,23 @@ pub fn all(sessions: usize, seed: u64) -> Vec<Row> {
         row(
             "racing on signs: the best arm dropped",
             data,
-            racing_error::<Sequence>(lead, n, seed),
+            racing_error::<Signs>(lead, n, seed),
         );
         row(
             "racing on sizes: the best arm dropped",
             data,
-            racing_error::<SymmetricSequence>(lead, n, seed),
+            racing_error::<Sizes>(lead, n, seed),
         );
     }
     row(
         "useless winner confirmed, on signs",
         "fresh blocks",
-        confirmation_error::<Sequence>(n, seed),
+        confirmation_error::<Signs>(n, seed),
     );
     row(
         "useless winner confirmed, on sizes",
         "fresh blocks",
-        confirmation_error::<SymmetricSequence>(n, seed),
+        confirmation_error::<Sizes>(n, seed),
     );
     rows
 }
@@ -117,7 +117,7 @@ fn discoveries<S: Watched>(
     let mut random = Rng::with_seed(seed);
     let mut total = 0.0;
     for _ in 0..sessions {
-        let mut arms: [S; ARMS] = std::array::from_fn(|_| S::start(ALPHA));
+        let mut arms: [S; ARMS] = std::array::from_fn(|_| S::start(0.0));
         let mut evidence = [0.0_f64; ARMS];
         for _ in 0..BLOCKS {
             for (arm, d) in block(effects, &mut random).into_iter().enumerate() {
@@ -125,7 +125,7 @@ fn discoveries<S: Watched>(
                 // withstand. This much is needed to be selected alone.
                 if evidence[arm] < ARMS as f64 / ALPHA {
                     arms[arm].add(d);
-                    evidence[arm] = arms[arm].fortunes(0.0).0;
+                    evidence[arm] = arms[arm].e_less();
                 }
             }
         }
@@ -165,12 +165,12 @@ fn racing_error<S: Watched>(lead: f64, sessions: usize, seed: u64) -> f64 {
             }
             // Whether worse arms have left changes nothing for the best one unless they led, and then they
             // had not left: so it is enough to watch this one pair.
-            let mut sequence = S::start(ALPHA);
+            let mut sequence = S::start(0.0);
             arms[BEST]
                 .iter()
                 .zip(&arms[leader])
                 .for_each(|(best, led)| sequence.add(best - led));
-            sequence.range().low > 0.0
+            sequence.verdict() == Verdict::Slower
         })
     })
 }
@@ -180,10 +180,10 @@ fn confirmation_error<S: Watched>(sessions: usize, seed: u64) -> f64 {
     share(sessions, seed, |random| {
         // With useless arms the leader of the race is an arm drawn at random, so the race can be left out.
         let mut session = Session::new(Noise::Normal, SCALE, 0.0, random);
-        let mut sequence = S::start(ALPHA);
+        let mut sequence = S::start(0.0);
         (0..BLOCKS).any(|_| {
             sequence.add(session.block());
-            sequence.may_decide(0.0) && verdict(&sequence.range(), 0.0) == Verdict::Faster
+            sequence.verdict() == Verdict::Faster
         })
     })
 }

@@ -6,8 +6,8 @@
 use fastrand::Rng;
 
 use super::noise::{Noise, Session};
-use super::rules::{MARGIN, Watched, watch};
-use crate::{Sequence, SymmetricSequence, Verdict};
+use super::rules::{MARGIN, Signs, Sizes, Watched, watch};
+use crate::Verdict;
 
 /// How soon one sequence finds one effect.
 #[derive(Debug, Clone, PartialEq)]
@@ -51,10 +51,8 @@ pub fn table(sessions: usize, seed: u64) -> Vec<Power> {
     let mut table = Vec::new();
     for noise in [Noise::Normal, Noise::HeavyTails, Noise::Outliers] {
         for (effect, scale) in cases {
-            table.push(power::<Sequence>("signs", noise, effect, scale, sessions, seed));
-            table.push(power::<SymmetricSequence>(
-                "sizes", noise, effect, scale, sessions, seed,
-            ));
+            table.push(power::<Signs>("signs", noise, effect, scale, sessions, seed));
+            table.push(power::<Sizes>("sizes", noise, effect, scale, sessions, seed));
         }
     }
     table
@@ -65,22 +63,8 @@ pub fn table(sessions: usize, seed: u64) -> Vec<Power> {
 pub fn equivalence(sessions: usize, seed: u64) -> Vec<Power> {
     let mut table = Vec::new();
     for scale in [0.005, 0.01, 0.02, 0.03] {
-        table.push(power::<Sequence>(
-            "signs",
-            Noise::Normal,
-            0.0,
-            scale,
-            sessions,
-            seed,
-        ));
-        table.push(power::<SymmetricSequence>(
-            "sizes",
-            Noise::Normal,
-            0.0,
-            scale,
-            sessions,
-            seed,
-        ));
+        table.push(power::<Signs>("signs", Noise::Normal, 0.0, scale, sessions, seed));
+        table.push(power::<Sizes>("sizes", Noise::Normal, 0.0, scale, sessions, seed));
     }
     table
 }

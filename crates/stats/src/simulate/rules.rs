@@ -2,7 +2,8 @@
 
 use super::noise::{Noise, Session};
 use super::{Row, share};
-use crate::{Interval, Sequence, SymmetricSequence, Verdict, sign_flip, signed_rank, verdict};
+use crate::bets::Bets;
+use crate::{Sequence, SymmetricSequence, Verdict, sign_flip, signed_rank, verdict};
 
 const ALPHA: f64 = 0.05;
 
@@ -15,69 +16,105 @@ const SCALE: f64 = 0.02;
 /// Blocks in the rules of fixed size.
 const FIXED: usize = 10;
 
-/// Either confidence sequence, so that both go through the same simulations.
+/// Either confidence sequence, watched for a verdict at one margin, so that both go through the same
+/// simulations.
 pub(crate) trait Watched {
-    fn start(alpha: f64) -> Self;
+    fn start(margin: f64) -> Self;
     fn add(&mut self, d: f64);
-    fn range(&self) -> Interval;
-    /// Fortunes of the bets on "less than m" and "greater than m".
-    fn fortunes(&self, m: f64) -> (f64, f64);
-    /// False when no verdict is possible, found out more cheaply than by computing the interval.
-    fn may_decide(&self, margin: f64) -> bool;
+    fn verdict(&self) -> Verdict;
+    /// The fortune of the bet that the true log ratio is less than 0.
+    fn e_less(&self) -> f64;
 }
 
-impl Watched for Sequence {
-    fn start(alpha: f64) -> Self {
-        Self::new(alpha)
+/// Watches the sequence of signs.
+pub(crate) struct Signs {
+    sequence: Sequence,
+    margin: f64,
+}
+
+impl Watched for Signs {
+    fn start(margin: f64) -> Self {
+        Self {
+            sequence: Sequence::new(ALPHA),
+            margin,
+        }
     }
+
     fn add(&mut self, d: f64) {
-        self.push(d);
+        self.sequence.push(d);
     }
-    fn range(&self) -> Interval {
-        self.interval()
+
+    fn verdict(&self) -> Verdict {
+        verdict(&self.sequence.interval(), self.margin)
     }
-    fn fortunes(&self, m: f64) -> (f64, f64) {
-        (self.e_less(m), self.e_greater(m))
-    }
-    fn may_decide(&self, _margin: f64) -> bool {
-        true
+
+    fn e_less(&self) -> f64 {
+        self.sequence.e_less(0.0)
     }
 }
 
-impl Watched for SymmetricSequence {
-    fn start(alpha: f64) -> Self {
-        Self::new(alpha)
-    }
-    fn add(&mut self, d: f64) {
-        self.push(d);
-    }
-    fn range(&self) -> Interval {
-        self.interval()
-    }
-    fn fortunes(&self, m: f64) -> (f64, f64) {
-        (self.e_less(m), self.e_greater(m))
-    }
-    /// An end of the interval passes m only when a fortune at m reaches 2/α.
-    fn may_decide(&self, margin: f64) -> bool {
-        let needed = 1.99 / self.alpha();
-        let (less, greater) = self.fortunes(0.0);
+/// Watches the sequence of sizes.
+///
+/// Its interval takes thousands of bets to find, but no verdict is possible before a bet against 0 or against
+/// both edges of the band has won: following these three saves the interval nearly always, and changes
+/// nothing.
+pub(crate) struct Sizes {
+    sequence: SymmetricSequence,
+    margin: f64,
+    zero: Bets,
+    lower_edge: Bets,
+    upper_edge: Bets,
+}
+
+impl Watched for Sizes {
+    fn start(margin: f64) -> Self {
         let band = margin.ln_1p();
-        less >= needed
-            || greater >= needed
-            || (band > 0.0 && self.e_less(band) >= needed && self.e_greater(-band) >= needed)
+        Self {
+            sequence: SymmetricSequence::new(ALPHA),
+            margin,
+            zero: Bets::against(0.0),
+            lower_edge: Bets::against(-band),
+            upper_edge: Bets::against(band),
+        }
+    }
+
+    fn add(&mut self, d: f64) {
+        self.sequence.push(d);
+        if let Some(round) = self.sequence.last_round() {
+            for bets in [&mut self.zero, &mut self.lower_edge, &mut self.upper_edge] {
+                bets.play(round);
+            }
+        }
+    }
+
+    fn verdict(&self) -> Verdict {
+        // A hair below 2/α, so that rounding cannot hide a verdict.
+        let needed = (1.99 / ALPHA).ln();
+        let zero = self.zero.ln_fortunes();
+        let possible = zero.less >= needed
+            || zero.greater >= needed
+            || (self.lower_edge.ln_fortunes().greater >= needed
+                && self.upper_edge.ln_fortunes().less >= needed);
+        if possible {
+            verdict(&self.sequence.interval(), self.margin)
+        } else {
+            Verdict::Undecided
+        }
+    }
+
+    fn e_less(&self) -> f64 {
+        self.zero.ln_fortunes().less.exp()
     }
 }
 
 /// Watches a session after every block until the verdict falls, at most `blocks` long: the verdict and when.
 pub(crate) fn watch<S: Watched>(session: &mut Session<'_>, blocks: usize, margin: f64) -> (Verdict, usize) {
-    let mut sequence = S::start(ALPHA);
+    let mut sequence = S::start(margin);
     for block in 1..=blocks {
         sequence.add(session.block());
-        if sequence.may_decide(margin) {
-            let word = verdict(&sequence.range(), margin);
-            if word.is_decided() {
-                return (word, block);
-            }
+        let word = sequence.verdict();
+        if word.is_decided() {
+            return (word, block);
         }
     }
     (Verdict::Undecided, blocks)
@@ -125,7 +162,7 @@ pub fn fixed_size(sessions: usize, seed: u64) -> Vec<Row> {
 pub fn watched(sessions: usize, seed: u64) -> Vec<Row> {
     let mut rows = Vec::new();
     for noise in Noise::ALL {
-        let [by_60, by_200, equivalent] = watched_on::<Sequence>(noise, sessions, seed);
+        let [by_60, by_200, equivalent] = watched_on::<Signs>(noise, sessions, seed);
         let row = |rule, error, promised| Row {
             rule,
             data: noise.name(),
@@ -142,7 +179,7 @@ pub fn watched(sessions: usize, seed: u64) -> Vec<Row> {
             equivalent,
             promised,
         ));
-        let [by_60, by_200, equivalent] = watched_on::<SymmetricSequence>(noise, sessions, seed);
+        let [by_60, by_200, equivalent] = watched_on::<Sizes>(noise, sessions, seed);
         let promised = noise.is_symmetric();
         rows.push(row("sizes: faster or slower, up to 60", by_60, promised));
         rows.push(row("sizes: faster or slower, up to 200", by_200, promised));
