@@ -9,8 +9,9 @@
 /// `errno` unchanged when a release of memory fails inside `free` (crate `surface`, module `keep_errno`).
 const KEEP_ERRNO: &[&str] = &["madvise", "munmap"];
 
-/// Locks that the fork gate counts (crate `heap-mimalloc`, module `fork_gate`).
-const FORK_GATE: &[&str] = &["pthread_mutex_lock", "pthread_mutex_trylock", "pthread_mutex_unlock"];
+/// Locks that the fork gate counts, and the naming of mappings (crate `heap-mimalloc`, modules `fork_gate` and
+/// `quiet_prctl`).
+const MIMALLOC: &[&str] = &["pthread_mutex_lock", "pthread_mutex_trylock", "pthread_mutex_unlock", "prctl"];
 
 /// Which wrappers a shim carries.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -19,8 +20,8 @@ pub enum Wraps {
     Nothing,
     /// Releases of memory keep `errno`.
     KeepErrno,
-    /// The same, and locks are counted for `fork`.
-    KeepErrnoAndForkGate,
+    /// The same, and what mimalloc needs besides.
+    KeepErrnoAndMimalloc,
 }
 
 /// Prints the link arguments of a shim to Cargo.
@@ -32,12 +33,12 @@ pub enum Wraps {
 pub fn emit(wraps: Wraps) {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rustc-cdylib-link-arg=-Wl,-z,nodelete,-z,now,-z,noexecstack");
-    let (keep, gate): (&[&str], &[&str]) = match wraps {
+    let (keep, more): (&[&str], &[&str]) = match wraps {
         Wraps::Nothing => (&[], &[]),
         Wraps::KeepErrno => (KEEP_ERRNO, &[]),
-        Wraps::KeepErrnoAndForkGate => (KEEP_ERRNO, FORK_GATE),
+        Wraps::KeepErrnoAndMimalloc => (KEEP_ERRNO, MIMALLOC),
     };
-    for name in keep.iter().chain(gate) {
+    for name in keep.iter().chain(more) {
         println!("cargo:rustc-cdylib-link-arg=-Wl,--wrap={name}");
     }
 }

@@ -1,5 +1,5 @@
 //! Link arguments; see `shim_build`.
 
 fn main() {
-    shim_build::emit(shim_build::Wraps::KeepErrnoAndForkGate);
+    shim_build::emit(shim_build::Wraps::KeepErrnoAndMimalloc);
 }

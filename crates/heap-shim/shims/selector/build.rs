@@ -4,7 +4,7 @@ use std::path::Path;
 
 #[expect(clippy::print_stdout, reason = "a build script speaks to Cargo on its standard output")]
 fn main() {
-    shim_build::emit(shim_build::Wraps::KeepErrnoAndForkGate);
+    shim_build::emit(shim_build::Wraps::KeepErrnoAndMimalloc);
     let folder = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default();
     let script = Path::new(&folder).join("no-constructors.ld");
     println!("cargo:rerun-if-changed=no-constructors.ld");

@@ -7,6 +7,7 @@
 #![expect(unsafe_code, reason = "calls a C library")]
 
 pub mod fork_gate;
+mod quiet_prctl;
 
 use core::ffi::CStr;
 use core::ffi::c_int;

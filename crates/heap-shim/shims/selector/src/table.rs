@@ -105,10 +105,7 @@ struct Table {
     name: [AtomicU8; NAME_LENGTH],
 }
 
-/// Exported so that tools can see what was chosen: the name is behind the five pointers.
-// SAFETY: nothing else has this name.
-#[unsafe(no_mangle)]
-static underhood_selector_table: Table = Table {
+static TABLE: Table = Table {
     malloc: Entry::new(Undecided::HOT.malloc as *mut c_void),
     zalloc: Entry::new(Undecided::HOT.zalloc as *mut c_void),
     realloc: Entry::new(Undecided::HOT.realloc as *mut c_void),
@@ -117,7 +114,11 @@ static underhood_selector_table: Table = Table {
     name: [const { AtomicU8::new(0) }; NAME_LENGTH],
 };
 
-use underhood_selector_table as TABLE;
+/// Exported so that tools can see what was chosen: the address of the table, in which the name of the chosen heap, a
+/// C string, follows five pointers. The table itself is not exported: it would then be reached by a detour.
+// SAFETY: nothing else has this name.
+#[unsafe(no_mangle)]
+static underhood_selector_table: &Table = &TABLE;
 
 /// What the first call has done so far.
 static STATE: AtomicU32 = AtomicU32::new(STATE_FRESH);
