@@ -36,14 +36,26 @@ pub fn run(scale: f64) -> Result<bool> {
     let (sentence, welch) = hyperfine(&spin, &amounts, comparisons)?;
     println!("\n| tool | metric | comparisons | called different | share |\n|---|---|---|---|---|");
     let row = |tool: &str, metric: &str, count: usize| {
-        println!("| {tool} | {metric} | {comparisons} | {count} | {:.1} % |", 100.0 * count as f64 / comparisons as f64);
+        println!(
+            "| {tool} | {metric} | {comparisons} | {count} | {:.1} % |",
+            100.0 * count as f64 / comparisons as f64
+        );
     };
     row("underhood, watched after every block to 60", "wall", wrong[0]);
     row("underhood, watched after every block to 60", "cpu", wrong[1]);
     row("hyperfine -N, 30 runs, its own sentence", "wall", sentence);
-    row("hyperfine -N, 30 runs, Welch test at 5 % on its exported times", "wall", welch);
+    row(
+        "hyperfine -N, 30 runs, Welch test at 5 % on its exported times",
+        "wall",
+        welch,
+    );
     // What 5 % may show in so many comparisons by chance is not held against it in the small form only.
-    let allowed = 0.05 * comparisons as f64 + if scale < 1.0 { 3.0 * (0.0475 * comparisons as f64).sqrt() } else { 0.0 };
+    let allowed = 0.05 * comparisons as f64
+        + if scale < 1.0 {
+            3.0 * (0.0475 * comparisons as f64).sqrt()
+        } else {
+            0.0
+        };
     Ok(wrong.iter().all(|&count| count as f64 <= allowed))
 }
 
@@ -69,14 +81,27 @@ fn hyperfine(spin: &std::path::Path, amounts: &[&str], comparisons: usize) -> Re
     for index in 0..comparisons {
         let line = format!("{} {}", spin.display(), amounts[index % amounts.len()]);
         let output = Process::new("hyperfine")
-            .args(["-N", "--warmup", "1", "--runs", "30", "--style", "none", "--export-json", "/dev/stdout", &line, &line])
+            .args([
+                "-N",
+                "--warmup",
+                "1",
+                "--runs",
+                "30",
+                "--style",
+                "none",
+                "--export-json",
+                "/dev/stdout",
+                &line,
+                &line,
+            ])
             .stdin(Stdio::null())
             .stderr(Stdio::null())
             .output()
             .context("run hyperfine; install it with apt-get install hyperfine")?;
         let text = String::from_utf8_lossy(&output.stdout);
         let start = text.find('{').context("read hyperfine's JSON")?;
-        let json: serde_json::Value = serde_json::from_str(&text[start..]).context("read hyperfine's JSON")?;
+        let json: serde_json::Value =
+            serde_json::from_str(&text[start..]).context("read hyperfine's JSON")?;
         let figure = |arm: usize, name: &str| json["results"][arm][name].as_f64().unwrap_or(f64::NAN);
         let (mut fast, mut slow) = (0, 1);
         if figure(1, "mean") < figure(0, "mean") {

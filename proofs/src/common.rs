@@ -17,7 +17,9 @@ pub struct Programs {
 impl Programs {
     /// An empty folder.
     pub fn new() -> Result<Self> {
-        Ok(Self { folder: TempDir::new().context("make a temporary folder")? })
+        Ok(Self {
+            folder: TempDir::new().context("make a temporary folder")?,
+        })
     }
 
     /// The program of that name, built on first use.
@@ -26,13 +28,24 @@ impl Programs {
         if program.exists() {
             return Ok(program);
         }
-        let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs").join(format!("{name}.c"));
+        let source = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .join("programs")
+            .join(format!("{name}.c"));
         let mut compiler = Process::new("cc");
-        compiler.arg("-O2").arg("-o").arg(&program).arg(&source).arg("-lpthread");
+        compiler
+            .arg("-O2")
+            .arg("-o")
+            .arg(&program)
+            .arg(&source)
+            .arg("-lpthread");
         if name == "tiny" {
             compiler.args(["-static", "-nostdlib"]);
         }
-        if !compiler.status().context("run cc; install build-essential")?.success() {
+        if !compiler
+            .status()
+            .context("run cc; install build-essential")?
+            .success()
+        {
             bail!("build {}", source.display());
         }
         Ok(program)
@@ -53,7 +66,13 @@ impl Busy {
         let spin = programs.get("spin")?;
         let mut busy = Self(Vec::new());
         for _ in 0..count {
-            busy.0.push(Process::new(&spin).arg("forever").stdin(Stdio::null()).spawn().context("start a busy loop")?);
+            busy.0.push(
+                Process::new(&spin)
+                    .arg("forever")
+                    .stdin(Stdio::null())
+                    .spawn()
+                    .context("start a busy loop")?,
+            );
         }
         Ok(busy)
     }
@@ -79,7 +98,10 @@ pub fn command(program: &Path, args: &[&str], cpus: Option<Vec<usize>>) -> Comma
         stdin: Stdin::Null,
         cpus,
         timeout: None,
-        expectation: Expectation { end: Some(End::Exited(0)), output: None },
+        expectation: Expectation {
+            end: Some(End::Exited(0)),
+            output: None,
+        },
     }
 }
 

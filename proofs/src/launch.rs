@@ -18,25 +18,47 @@ pub fn run(scale: f64) -> Result<bool> {
     let tiny = programs.get("tiny")?;
     println!("\n| underhood holds | vfork loop, us | underhood, us | ratio |\n|---|---|---|---|");
     let lean = compare(&programs, scaled(2000, scale))?;
-    println!("| a few MiB | {:.1} | {:.1} | {:.3} |", lean.0, lean.1, lean.1 / lean.0);
+    println!(
+        "| a few MiB | {:.1} | {:.1} | {:.3} |",
+        lean.0,
+        lean.1,
+        lean.1 / lean.0
+    );
     let ballast: Vec<u8> = vec![1; 1 << 30];
     let fat = compare(&programs, scaled(2000, scale))?;
     println!("| 1 GiB | {:.1} | {:.1} | {:.3} |", fat.0, fat.1, fat.1 / fat.0);
     // Read after the runs, so that it was there during them.
     anyhow::ensure!(ballast.iter().step_by(4096).all(|&byte| byte == 1), "keep 1 GiB");
     let mut launcher = launcher()?;
-    let big = run_once(&mut launcher, &command(&programs.get("big")?, &["200"], None), 0, None)?;
+    let big = run_once(
+        &mut launcher,
+        &command(&programs.get("big")?, &["200"], None),
+        0,
+        None,
+    )?;
     let after = run_once(&mut launcher, &command(&tiny, &[], None), 0, None)?;
     let peak = |ran: &measure::command::launch::Ran| ran.usage.peak_rss_bytes.unwrap_or(u64::MAX);
     println!("\n| run | peak RSS, KiB |\n|---|---|");
     println!("| a program that touches 200 MiB | {} |", peak(&big) / 1024);
-    let bound = if after.usage.peak_rss_is_upper_bound { "≤ " } else { "" };
-    println!("| the tiny program right after it | {bound}{} |", peak(&after) / 1024);
+    let bound = if after.usage.peak_rss_is_upper_bound {
+        "≤ "
+    } else {
+        ""
+    };
+    println!(
+        "| the tiny program right after it | {bound}{} |",
+        peak(&after) / 1024
+    );
     let text = tiny.display().to_string();
     let json = tool_json(&["time", "--json", "-", "--no-store", "-r", "300", "--", &text])?;
     let whole = &json["commands"][0];
-    let reported = whole["to_exit_us"]["median"].as_f64().context("read to_exit_us")?;
-    println!("\n`underhood time -r 300` of it: median {reported:.1} us, peak RSS {} bytes", whole["peak_rss_bytes"]["median"]);
+    let reported = whole["to_exit_us"]["median"]
+        .as_f64()
+        .context("read to_exit_us")?;
+    println!(
+        "\n`underhood time -r 300` of it: median {reported:.1} us, peak RSS {} bytes",
+        whole["peak_rss_bytes"]["median"]
+    );
     Ok(lean.1 <= ALLOWED * lean.0
         && fat.1 <= ALLOWED * fat.0
         && peak(&big) > 200 << 20
@@ -55,7 +77,10 @@ fn compare(programs: &Programs, runs: usize) -> Result<(f64, f64)> {
     let mut to = child.stdin.take().context("write to the vfork loop")?;
     let mut from = BufReader::new(child.stdout.take().context("read from the vfork loop")?).lines();
     let mut launcher = launcher()?;
-    let ours = measure::command::launch::Command { environment: Vec::new(), ..command(&tiny, &[], None) };
+    let ours = measure::command::launch::Command {
+        environment: Vec::new(),
+        ..command(&tiny, &[], None)
+    };
     let (mut theirs_us, mut ours_us) = (Vec::new(), Vec::new());
     for _ in 0..runs {
         writeln!(to)?;
@@ -65,5 +90,8 @@ fn compare(programs: &Programs, runs: usize) -> Result<(f64, f64)> {
     }
     drop(to);
     child.wait()?;
-    Ok((median(&theirs_us).context("no runs")?, median(&ours_us).context("no runs")?))
+    Ok((
+        median(&theirs_us).context("no runs")?,
+        median(&ours_us).context("no runs")?,
+    ))
 }

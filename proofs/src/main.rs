@@ -2,7 +2,11 @@
 //! says it costs. `cargo xtask prove NAME` calls this; each proof prints a Markdown table for docs/ and fails when its
 //! claim does not hold.
 
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "this program's output is its purpose")]
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "this program's output is its purpose"
+)]
 
 mod alike;
 mod common;
@@ -23,11 +27,31 @@ struct Proof {
 }
 
 const PROOFS: &[Proof] = &[
-    Proof { name: "alike", help: "A/A: a command against itself on a busy machine; hyperfine beside it", run: alike::run },
-    Proof { name: "power", help: "true slow-downs of 2 % and 10 % are called slower, quiet and busy", run: power::run },
-    Proof { name: "launch", help: "what starting costs beside a bare vfork loop; whose memory is counted", run: launch::run },
-    Proof { name: "heap", help: "heaptest: the single lock's disease; system beside the same loop in C", run: heap::run },
-    Proof { name: "tune", help: "tune on programs that gain, that do not, and that must be refused", run: tune::run },
+    Proof {
+        name: "alike",
+        help: "A/A: a command against itself on a busy machine; hyperfine beside it",
+        run: alike::run,
+    },
+    Proof {
+        name: "power",
+        help: "true slow-downs of 2 % and 10 % are called slower, quiet and busy",
+        run: power::run,
+    },
+    Proof {
+        name: "launch",
+        help: "what starting costs beside a bare vfork loop; whose memory is counted",
+        run: launch::run,
+    },
+    Proof {
+        name: "heap",
+        help: "heaptest: the single lock's disease; system beside the same loop in C",
+        run: heap::run,
+    },
+    Proof {
+        name: "tune",
+        help: "tune on programs that gain, that do not, and that must be refused",
+        run: tune::run,
+    },
 ];
 
 fn main() -> ExitCode {

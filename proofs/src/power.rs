@@ -22,10 +22,38 @@ struct Case {
 }
 
 const CASES: &[Case] = &[
-    Case { name: "2 % of CPU, pinned, quiet", metric: CommandMetric::Cpu, factor: 1.02, blocks: 60, busy: 0, required: true },
-    Case { name: "2 % of CPU, beside two busy loops", metric: CommandMetric::Cpu, factor: 1.02, blocks: 80, busy: 2, required: true },
-    Case { name: "10 % of wall, pinned, quiet", metric: CommandMetric::ToExit, factor: 1.10, blocks: 30, busy: 0, required: true },
-    Case { name: "10 % of wall, beside two busy loops", metric: CommandMetric::ToExit, factor: 1.10, blocks: 30, busy: 2, required: false },
+    Case {
+        name: "2 % of CPU, pinned, quiet",
+        metric: CommandMetric::Cpu,
+        factor: 1.02,
+        blocks: 60,
+        busy: 0,
+        required: true,
+    },
+    Case {
+        name: "2 % of CPU, beside two busy loops",
+        metric: CommandMetric::Cpu,
+        factor: 1.02,
+        blocks: 80,
+        busy: 2,
+        required: true,
+    },
+    Case {
+        name: "10 % of wall, pinned, quiet",
+        metric: CommandMetric::ToExit,
+        factor: 1.10,
+        blocks: 30,
+        busy: 0,
+        required: true,
+    },
+    Case {
+        name: "10 % of wall, beside two busy loops",
+        metric: CommandMetric::ToExit,
+        factor: 1.10,
+        blocks: 30,
+        busy: 2,
+        required: false,
+    },
 ];
 
 pub fn run(scale: f64) -> Result<bool> {
@@ -33,7 +61,9 @@ pub fn run(scale: f64) -> Result<bool> {
     let programs = Programs::new()?;
     let turns = calibrated(&programs, 20e6)?;
     println!("\nA program of 20 ms: {turns} turns of the loop.\n");
-    println!("| true slow-down | blocks at most | called slower | called faster | median blocks |\n|---|---|---|---|---|");
+    println!(
+        "| true slow-down | blocks at most | called slower | called faster | median blocks |\n|---|---|---|---|---|"
+    );
     let mut all = true;
     for case in CASES {
         let busy = Busy::start(&programs, case.busy)?;
@@ -57,8 +87,13 @@ pub fn run(scale: f64) -> Result<bool> {
         }
         drop(busy);
         needed.sort_unstable();
-        let median = needed.get(needed.len() / 2).map_or_else(|| "none".to_owned(), ToString::to_string);
-        println!("| {} | {} | {seen} of {tries} | {wrong} | {median} |", case.name, case.blocks);
+        let median = needed
+            .get(needed.len() / 2)
+            .map_or_else(|| "none".to_owned(), ToString::to_string);
+        println!(
+            "| {} | {} | {seen} of {tries} | {wrong} | {median} |",
+            case.name, case.blocks
+        );
         all &= !case.required || seen as f64 >= 0.9 * tries as f64;
     }
     Ok(all)
@@ -69,7 +104,13 @@ fn decide(arms: Vec<launch::Command>, case: &Case, seed: u64) -> Result<Option<(
     let mut random = fastrand::Rng::with_seed(seed);
     let mut blocks = Vec::new();
     for index in 0..case.blocks {
-        blocks.push(block::run(&mut runner, &[0, 1], index, "measure", random.u64(..))?);
+        blocks.push(block::run(
+            &mut runner,
+            &[0, 1],
+            index,
+            "measure",
+            random.u64(..),
+        )?);
         let ratios = compare::log_ratios(&blocks, case.metric, 0, 1);
         let verdict = compare::comparison(&ratios, case.metric, 1, Rule::default()).map(|c| c.verdict);
         if let Some(verdict @ (Verdict::Faster | Verdict::Slower)) = verdict {
@@ -86,7 +127,12 @@ fn calibrated(programs: &Programs, target_ns: f64) -> Result<u64> {
     let probe = 20_000_000_u64;
     let mut times = Vec::new();
     for _ in 0..9 {
-        let ran = launch::run_once(&mut launcher, &command(&spin, &[&probe.to_string()], None), 0, None)?;
+        let ran = launch::run_once(
+            &mut launcher,
+            &command(&spin, &[&probe.to_string()], None),
+            0,
+            None,
+        )?;
         times.push(ran.usage.cpu_ns as f64);
     }
     let middle = stats::summary::median(&times).context("time the loop")?;

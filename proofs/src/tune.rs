@@ -27,7 +27,12 @@ struct Scenario {
 
 fn scenario(name: &'static str, options: &[&str], command: &[&str], must: Must) -> Scenario {
     let own = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
-    Scenario { name, options: own(options), command: own(command), must }
+    Scenario {
+        name,
+        options: own(options),
+        command: own(command),
+        must,
+    }
 }
 
 pub fn run(scale: f64) -> Result<bool> {
@@ -35,24 +40,50 @@ pub fn run(scale: f64) -> Result<bool> {
     let data = programs.folder().join("data");
     write_data(&data, 50 << 20)?;
     let text = |path: &Path| path.display().to_string();
-    let (crossfree, fat, churn) = (text(&programs.get("crossfree")?), text(&programs.get("fat")?), text(&programs.get("churn")?));
+    let (crossfree, fat, churn) = (
+        text(&programs.get("crossfree")?),
+        text(&programs.get("fat")?),
+        text(&programs.get("churn")?),
+    );
     let data = text(&data);
     let own = own_heap(&programs)?;
     let mut scenarios = vec![
         scenario("frees across 2 threads", &[], &[&crossfree, "4"], Must::Win),
-        scenario("sort of 50 MB", &[], &["sort", "-o", "/dev/null", &data], Must::Nothing),
+        scenario(
+            "sort of 50 MB",
+            &[],
+            &["sort", "-o", "/dev/null", &data],
+            Must::Nothing,
+        ),
         scenario("sha256sum of 50 MB", &[], &["sha256sum", &data], Must::Nothing),
         scenario("gzip of 50 MB", &[], &["gzip", "-1", "-c", &data], Must::Nothing),
         scenario("python3 start-up", &[], &["python3", "-c", "pass"], Must::Nothing),
         scenario("true", &[], &["/bin/true"], Must::Nothing),
-        scenario("faster and 3 times fatter", &["--remedy", "glibc.malloc.mmap_threshold=67108864"], &[&fat, "6"], Must::Refuse("peak memory")),
-        scenario("much slower with a tunable", &["--remedy", "glibc.malloc.tcache_count=0"], &[&churn, "700"], Must::Nothing),
-        scenario("brings its own heap", &["--remedy", "heap=mimalloc"], &[&own], Must::Refuse("own heap")),
+        scenario(
+            "faster and 3 times fatter",
+            &["--remedy", "glibc.malloc.mmap_threshold=67108864"],
+            &[&fat, "6"],
+            Must::Refuse("peak memory"),
+        ),
+        scenario(
+            "much slower with a tunable",
+            &["--remedy", "glibc.malloc.tcache_count=0"],
+            &[&churn, "700"],
+            Must::Nothing,
+        ),
+        scenario(
+            "brings its own heap",
+            &["--remedy", "heap=mimalloc"],
+            &[&own],
+            Must::Refuse("own heap"),
+        ),
     ];
     if scale < 1.0 {
         scenarios.truncate(scaled_count(scenarios.len(), scale));
     }
-    println!("\n| program | winner | confirmed ratio | remedies tried | seconds | as it must |\n|---|---|---|---|---|---|");
+    println!(
+        "\n| program | winner | confirmed ratio | remedies tried | seconds | as it must |\n|---|---|---|---|---|---|"
+    );
     let mut all = true;
     for scenario in &scenarios {
         let started = Instant::now();
@@ -62,18 +93,30 @@ pub fn run(scale: f64) -> Result<bool> {
         arguments.extend(scenario.command.iter().map(String::as_str));
         let json = tool_json(&arguments).with_context(|| format!("tune {}", scenario.name))?;
         let winner = json["winner"].as_str();
-        let reasons = json["arms"].as_array().into_iter().flatten().filter_map(|arm| arm["reason"].as_str()).collect::<Vec<_>>();
+        let reasons = json["arms"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|arm| arm["reason"].as_str())
+            .collect::<Vec<_>>();
         let good = match scenario.must {
             Must::Win => winner.is_some(),
             Must::Nothing => winner.is_none(),
             Must::Refuse(word) => winner.is_none() && reasons.iter().any(|reason| reason.contains(word)),
         };
-        let tried = json["arms"].as_array().into_iter().flatten().filter(|arm| arm["runs"].as_u64() > Some(0)).count();
+        let tried = json["arms"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter(|arm| arm["runs"].as_u64() > Some(0))
+            .count();
         println!(
             "| {} | {} | {} | {tried} | {:.0} | {} |",
             scenario.name,
             winner.unwrap_or("none"),
-            json["confirmed"]["ratio"].as_f64().map_or_else(|| "—".to_owned(), |ratio| format!("{ratio:.3}")),
+            json["confirmed"]["ratio"]
+                .as_f64()
+                .map_or_else(|| "—".to_owned(), |ratio| format!("{ratio:.3}")),
             started.elapsed().as_secs_f64(),
             if good { "yes" } else { "NO" }
         );
@@ -102,11 +145,23 @@ fn write_data(path: &Path, bytes: usize) -> Result<()> {
 /// A program that is linked with a heap of its own: the system's jemalloc, by its file.
 fn own_heap(programs: &Programs) -> Result<String> {
     let heaps = os::loader::installed_heaps();
-    let jemalloc = heaps.iter().find(|heap| heap.name == "jemalloc").context("find jemalloc; install libjemalloc2")?;
+    let jemalloc = heaps
+        .iter()
+        .find(|heap| heap.name == "jemalloc")
+        .context("find jemalloc; install libjemalloc2")?;
     let source = programs.folder().join("own.c");
-    std::fs::write(&source, "#include <stdlib.h>\nint main(void) { char *volatile p = malloc(9); free(p); return 0; }\n")?;
+    std::fs::write(
+        &source,
+        "#include <stdlib.h>\nint main(void) { char *volatile p = malloc(9); free(p); return 0; }\n",
+    )?;
     let program = programs.folder().join("own");
-    let status = std::process::Command::new("cc").arg("-o").arg(&program).arg(&source).arg("-Wl,--no-as-needed").arg(&jemalloc.path).status()?;
+    let status = std::process::Command::new("cc")
+        .arg("-o")
+        .arg(&program)
+        .arg(&source)
+        .arg("-Wl,--no-as-needed")
+        .arg(&jemalloc.path)
+        .status()?;
     anyhow::ensure!(status.success(), "build a program with its own heap");
     Ok(program.display().to_string())
 }

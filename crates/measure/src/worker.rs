@@ -28,15 +28,23 @@ impl WorkerRunner {
 impl TrialRunner for WorkerRunner {
     fn run(&mut self, spec: &TrialSpec<'_>) -> Result<TrialReport, RunTrialError> {
         let failed = |what: String| RunTrialError::Failed(what);
-        let report = os::memory::capped_file(MAX_REPORT).map_err(|e| failed(format!("keep the report: {e}")))?;
-        let errors = os::memory::capped_file(MAX_REPORT).map_err(|e| failed(format!("keep the errors: {e}")))?;
-        let duplicate = |file: &std::fs::File| file.try_clone().map_err(|e| failed(format!("keep the report: {e}")));
+        let report =
+            os::memory::capped_file(MAX_REPORT).map_err(|e| failed(format!("keep the report: {e}")))?;
+        let errors =
+            os::memory::capped_file(MAX_REPORT).map_err(|e| failed(format!("keep the errors: {e}")))?;
+        let duplicate = |file: &std::fs::File| {
+            file.try_clone()
+                .map_err(|e| failed(format!("keep the report: {e}")))
+        };
         let mut process = Spec::new(self.worker.clone()).args([spec.job.encode()]);
         for (name, value) in &spec.planned.environment {
             process.env.retain(|(key, _)| key.to_str() != Some(name));
             process.env.push((name.into(), value.into()));
         }
-        process.env.push((crate::command::launch::PADDING.into(), "x".repeat(spec.padding).into()));
+        process.env.push((
+            crate::command::launch::PADDING.into(),
+            "x".repeat(spec.padding).into(),
+        ));
         process.stdout = Sink::File(duplicate(&report)?);
         process.stderr = Sink::File(duplicate(&errors)?);
         // Calibration, preparation and repeats take a multiple of the timed part; a fixed amount of work takes what
@@ -50,7 +58,11 @@ impl TrialRunner for WorkerRunner {
         let text = read(report).map_err(|e| failed(format!("read the report: {e}")))?;
         TrialReport::decode(&text).map_err(|error| {
             let said = read(errors).unwrap_or_default();
-            let said = said.lines().next().map(|line| format!("; it said: {line}")).unwrap_or_default();
+            let said = said
+                .lines()
+                .next()
+                .map(|line| format!("; it said: {line}"))
+                .unwrap_or_default();
             failed(format!("{error} ({}){said}", ending(outcome.end)))
         })
     }

@@ -9,9 +9,11 @@ use crate::exit::{Done, Failure};
 /// Measures, diagnoses and speeds up what runs under every program.
 #[derive(Debug, Parser)]
 #[command(name = "underhood", version, about, long_about = None, max_term_width = 100)]
-#[command(after_help = "Lists, everywhere a number is taken: begin[,end[,increment[,type]]], joined with +; type 1 doubles.\n\
+#[command(
+    after_help = "Lists, everywhere a number is taken: begin[,end[,increment[,type]]], joined with +; type 1 doubles.\n\
     1,32,2,1 = 1 2 3 4 6 8 12 16 24 32; 4,8 = 4 5 6 7 8; suffixes k M G us ms s.\n\
-    Exit codes: 0 done; 1 the command failed; 2 usage; 3 not supported here; 4 a check failed; 130 interrupted.")]
+    Exit codes: 0 done; 1 the command failed; 2 usage; 3 not supported here; 4 a check failed; 130 interrupted."
+)]
 pub struct Cli {
     #[command(flatten)]
     common: Common,

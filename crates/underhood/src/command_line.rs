@@ -38,11 +38,16 @@ impl RunOptions {
         };
         if let Some(input) = &self.input {
             // Said now and not in the middle of a measurement.
-            std::fs::File::open(input)
-                .map_err(|error| Failure::usage(format!("read the input file {}: {error}", input.display())))?;
+            std::fs::File::open(input).map_err(|error| {
+                Failure::usage(format!("read the input file {}: {error}", input.display()))
+            })?;
         }
         Ok(Command {
-            name: words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" "),
+            name: words
+                .iter()
+                .map(|word| word.to_string_lossy())
+                .collect::<Vec<_>>()
+                .join(" "),
             program: program.into(),
             args: args.to_vec(),
             environment: Vec::new(),
@@ -55,29 +60,46 @@ impl RunOptions {
 
     /// The command before each run, if there is one.
     pub fn preparation(&self) -> Result<Option<Command>, Failure> {
-        let Some(text) = &self.prepare else { return Ok(None) };
+        let Some(text) = &self.prepare else {
+            return Ok(None);
+        };
         let command = self.command(&words(text, "--prepare")?)?;
-        Ok(Some(Command { stdin: Stdin::Null, ..command }))
+        Ok(Some(Command {
+            stdin: Stdin::Null,
+            ..command
+        }))
     }
 
     /// The one processor to which all runs are bound, if they are, with the reason in words.
     pub fn pinned(&self, observations: &[Option<Observation>]) -> (Option<Vec<usize>>, Option<String>) {
-        let single = observations.iter().all(|seen| seen.as_ref().is_some_and(Observation::single_threaded));
+        let single = observations
+            .iter()
+            .all(|seen| seen.as_ref().is_some_and(Observation::single_threaded));
         if self.pin == "no" || (self.pin == "auto" && !single) {
             return (None, None);
         }
         // The last one: interrupts and other programs favour the first.
         let last = os::topology::allowed().ok().and_then(|cpus| cpus.iter().last());
-        let why = if single { "it is single-threaded" } else { "--pin yes" };
-        (last.map(|cpu| vec![cpu]), last.map(|cpu| format!("all runs were bound to processor {cpu}, since {why}")))
+        let why = if single {
+            "it is single-threaded"
+        } else {
+            "--pin yes"
+        };
+        (
+            last.map(|cpu| vec![cpu]),
+            last.map(|cpu| format!("all runs were bound to processor {cpu}, since {why}")),
+        )
     }
 }
 
 /// A command in one option, split into words as a POSIX shell would, with nothing expanded and nothing run by a shell.
 pub fn words(text: &str, option: &str) -> Result<Vec<OsString>, Failure> {
-    let words = shell_words::split(text).map_err(|_| Failure::usage(format!("read {option} {text:?}: a quotation mark has no partner")))?;
+    let words = shell_words::split(text)
+        .map_err(|_| Failure::usage(format!("read {option} {text:?}: a quotation mark has no partner")))?;
     if words.is_empty() {
-        return Err(Failure::usage(format!("read {option}: it is empty; a right one is {option} 'sort file'")));
+        return Err(Failure::usage(format!(
+            "read {option}: it is empty; a right one is {option} 'sort file'"
+        )));
     }
     Ok(words.into_iter().map(OsString::from).collect())
 }

@@ -46,7 +46,10 @@ impl Context {
 
     /// True when standard output belongs to JSON.
     pub fn json_on_stdout(&self) -> bool {
-        self.common.json.as_deref().is_some_and(|path| path.as_os_str() == "-")
+        self.common
+            .json
+            .as_deref()
+            .is_some_and(|path| path.as_os_str() == "-")
     }
 
     /// Where runs are kept, if they are.
@@ -61,19 +64,32 @@ impl Context {
 
     /// Prints a report, unless standard output belongs to JSON.
     pub fn show(&self, text: &str) -> Result<(), Failure> {
-        if self.json_on_stdout() { Ok(()) } else { exit::print(text) }
+        if self.json_on_stdout() {
+            Ok(())
+        } else {
+            exit::print(text)
+        }
     }
 
     /// A report as the terminal shows it: its width, and plain characters where the locale has no others.
     pub fn render(&self, report: &report::document::Report) -> String {
-        let width = terminal_size::terminal_size_of(std::io::stdout()).map_or(100, |(width, _)| usize::from(width.0));
-        report::render::terminal::render(report, report::render::terminal::Terminal { width, unicode: os::locale::unicode() })
+        let width =
+            terminal_size::terminal_size_of(std::io::stdout()).map_or(100, |(width, _)| usize::from(width.0));
+        report::render::terminal::render(
+            report,
+            report::render::terminal::Terminal {
+                width,
+                unicode: os::locale::unicode(),
+            },
+        )
     }
 
     /// Writes the JSON document, if one was asked for. A file is written beside its place and moved into it, so
     /// that it is never half there.
     pub fn write_json(&self, document: &str) -> Result<(), Failure> {
-        let Some(path) = &self.common.json else { return Ok(()) };
+        let Some(path) = &self.common.json else {
+            return Ok(());
+        };
         let text = format!("{}\n", document.trim_end());
         if self.json_on_stdout() {
             return exit::print(&text);
@@ -90,15 +106,21 @@ impl Context {
 
     /// Opens the recorder of a run. A store that cannot be used is a warning, never the end of a run.
     pub fn recorder(&self, header: &Run) -> Recorder {
-        let mut recorder = Recorder { open: None, warnings: Vec::new() };
+        let mut recorder = Recorder {
+            open: None,
+            warnings: Vec::new(),
+        };
         if self.common.no_store {
             return recorder;
         }
-        let opened = self.store_path().map_err(|failure| failure.message).and_then(|path| {
-            let mut store = Store::open(&path).map_err(|error| error.to_string())?;
-            let id = store.begin(header).map_err(|error| error.to_string())?;
-            Ok((store, id))
-        });
+        let opened = self
+            .store_path()
+            .map_err(|failure| failure.message)
+            .and_then(|path| {
+                let mut store = Store::open(&path).map_err(|error| error.to_string())?;
+                let id = store.begin(header).map_err(|error| error.to_string())?;
+                Ok((store, id))
+            });
         match opened {
             Ok(open) => recorder.open = Some(open),
             Err(reason) => recorder.give_up(&reason),
@@ -109,7 +131,8 @@ impl Context {
 
 /// Writes a file as a whole or not at all.
 pub fn write_whole(path: &std::path::Path, text: &str) -> Result<(), Failure> {
-    let failed = |error: std::io::Error| Failure::new(COMMAND_FAILED, format!("write {}: {error}", path.display()));
+    let failed =
+        |error: std::io::Error| Failure::new(COMMAND_FAILED, format!("write {}: {error}", path.display()));
     // A device or a pipe has no place beside it.
     if path.exists() && !path.is_file() {
         return std::fs::write(path, text).map_err(failed);
@@ -117,10 +140,12 @@ pub fn write_whole(path: &std::path::Path, text: &str) -> Result<(), Failure> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.tmp", std::process::id()));
     let beside = path.with_file_name(name);
-    std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, path)).map_err(|error| {
-        let _ = std::fs::remove_file(&beside);
-        failed(error)
-    })
+    std::fs::write(&beside, text)
+        .and_then(|()| std::fs::rename(&beside, path))
+        .map_err(|error| {
+            let _ = std::fs::remove_file(&beside);
+            failed(error)
+        })
 }
 
 /// Records a run as it grows.
@@ -134,7 +159,10 @@ pub struct Recorder {
 impl Recorder {
     fn give_up(&mut self, reason: &str) {
         self.open = None;
-        self.warnings.push(Warning::new("not-stored", format!("this run is not kept: failed to {reason}")));
+        self.warnings.push(Warning::new(
+            "not-stored",
+            format!("this run is not kept: failed to {reason}"),
+        ));
     }
 
     /// Does something with the store; the first failure ends the recording with a warning.

@@ -37,7 +37,10 @@ pub struct Failure {
 impl Failure {
     /// A failure of this code.
     pub fn new(code: u8, message: impl Into<String>) -> Self {
-        Self { code, message: message.into() }
+        Self {
+            code,
+            message: message.into(),
+        }
     }
 
     /// The command line is wrong.
@@ -93,9 +96,10 @@ pub fn say(text: &str) {
 pub fn print(text: &str) -> Result<(), Failure> {
     let mut out = anstream::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::new(COMMAND_FAILED, format!("write to standard output: {error}")))
-        }
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(Failure::new(
+            COMMAND_FAILED,
+            format!("write to standard output: {error}"),
+        )),
         _ => Ok(()),
     }
 }

@@ -35,10 +35,18 @@ pub fn launcher() -> Result<Launcher, Failure> {
         // Windows starts commands without a program between.
         PathBuf::new()
     };
-    Launcher::start(&path).map_err(|error| Failure::new(UNSUPPORTED, format!("start the launcher {}: {error}", path.display())))
+    Launcher::start(&path).map_err(|error| {
+        Failure::new(
+            UNSUPPORTED,
+            format!("start the launcher {}: {error}", path.display()),
+        )
+    })
 }
 
 /// A command line as the user would type it, for tables and records.
 pub fn shown<S: AsRef<OsStr>>(words: &[S]) -> Vec<String> {
-    words.iter().map(|word| word.as_ref().to_string_lossy().into_owned()).collect()
+    words
+        .iter()
+        .map(|word| word.as_ref().to_string_lossy().into_owned())
+        .collect()
 }

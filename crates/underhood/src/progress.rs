@@ -20,9 +20,14 @@ impl Progress {
     /// A line that may appear.
     pub fn new(quiet: bool) -> Self {
         let bar = ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::hidden());
-        let style = ProgressStyle::with_template("{bar:24} {msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
+        let style =
+            ProgressStyle::with_template("{bar:24} {msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
         bar.set_style(style);
-        Self { bar, start: Instant::now(), visible: !quiet && std::io::stderr().is_terminal() }
+        Self {
+            bar,
+            start: Instant::now(),
+            visible: !quiet && std::io::stderr().is_terminal(),
+        }
     }
 
     /// Shows the share done (0 to 1), the remaining time, and what is going on.
@@ -45,7 +50,11 @@ impl Progress {
 
 fn human(time: Duration) -> String {
     let seconds = time.as_secs();
-    if seconds >= 60 { format!("{} min {:02} s", seconds / 60, seconds % 60) } else { format!("{seconds:2} s") }
+    if seconds >= 60 {
+        format!("{} min {:02} s", seconds / 60, seconds % 60)
+    } else {
+        format!("{seconds:2} s")
+    }
 }
 
 #[cfg(test)]

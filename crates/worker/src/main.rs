@@ -12,7 +12,10 @@ use measure::trial::Trial;
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let (Some(text), None) = (arguments.next(), arguments.next()) else {
-        return answer(&TrialReport::encode_failure("start with exactly one argument, a job; underhood does that"), 2);
+        return answer(
+            &TrialReport::encode_failure("start with exactly one argument, a job; underhood does that"),
+            2,
+        );
     };
     match run(&text) {
         Ok(report) => answer(&report.encode(), 0),
@@ -29,7 +32,8 @@ fn run(text: &str) -> Result<TrialReport, String> {
     let _ = os::thread::leave_autogroup();
     if !job.cpus.is_empty() {
         let cpus = job.cpus.iter().copied().collect();
-        os::thread::pin_current(&cpus).map_err(|error| format!("use the processors {:?}: {error}", job.cpus))?;
+        os::thread::pin_current(&cpus)
+            .map_err(|error| format!("use the processors {:?}: {error}", job.cpus))?;
     }
     let mut trial = Trial::new(job, benchmark.info().floor_ns).map_err(|error| error.to_string())?;
     benchmark.run(&mut trial).map_err(|error| error.to_string())?;

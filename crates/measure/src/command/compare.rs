@@ -40,6 +40,20 @@ pub fn log_ratios<'a>(
     baseline: usize,
     candidate: usize,
 ) -> Vec<f64> {
+    pairs(blocks, metric, baseline, candidate)
+        .iter()
+        .map(|&(before, after)| log_ratio(after, before))
+        .collect()
+}
+
+/// The values of the baseline and of the candidate in all blocks that hold both.
+#[must_use]
+pub fn pairs<'a>(
+    blocks: impl IntoIterator<Item = &'a Block>,
+    metric: CommandMetric,
+    baseline: usize,
+    candidate: usize,
+) -> Vec<(f64, f64)> {
     let value = |block: &Block, arm| {
         block
             .entries
@@ -49,7 +63,7 @@ pub fn log_ratios<'a>(
     };
     blocks
         .into_iter()
-        .filter_map(|block| Some(log_ratio(value(block, candidate)?, value(block, baseline)?)))
+        .filter_map(|block| Some((value(block, baseline)?, value(block, candidate)?)))
         .collect()
 }
 

@@ -99,7 +99,12 @@ impl ProcessRunner {
     /// A runner for these arms.
     #[must_use]
     pub fn new(launcher: Launcher, arms: Vec<Command>, prepare: Option<Command>) -> Self {
-        Self { launcher, arms, prepare, start: Instant::now() }
+        Self {
+            launcher,
+            arms,
+            prepare,
+            start: Instant::now(),
+        }
     }
 
     /// The launcher, for runs outside of blocks.
@@ -111,14 +116,21 @@ impl ProcessRunner {
 impl ArmRunner for ProcessRunner {
     fn run(&mut self, arm: usize, padding: usize) -> Result<Entry, Stop> {
         if let Some(prepare) = &self.prepare {
-            let end = run_once(&mut self.launcher, prepare, 0, None).map_err(|error| stop(arm, "--prepare", &error))?.end;
+            let end = run_once(&mut self.launcher, prepare, 0, None)
+                .map_err(|error| stop(arm, "--prepare", &error))?
+                .end;
             if end != End::Exited(0) {
-                return Err(failed(arm, "--prepare", format!("the command before each run {}", describe(end))));
+                return Err(failed(
+                    arm,
+                    "--prepare",
+                    format!("the command before each run {}", describe(end)),
+                ));
             }
         }
         let command = &self.arms[arm];
         let cap = command.expectation.output.as_ref().map(|output| output.bytes);
-        let ran = run_once(&mut self.launcher, command, padding, cap).map_err(|error| stop(arm, &command.name, &error))?;
+        let ran = run_once(&mut self.launcher, command, padding, cap)
+            .map_err(|error| stop(arm, &command.name, &error))?;
         if let Some(reason) = broken(&command.expectation, &ran) {
             return Err(failed(arm, &command.name, reason));
         }
@@ -154,7 +166,11 @@ pub fn run_once(
     let capture = Capture::new(expected_bytes).map_err(LaunchError::Other)?;
     let outcome = launcher.run(&command.spec(padding, capture.sink().map_err(LaunchError::Other)?))?;
     let output = capture.output().map_err(LaunchError::Other)?;
-    Ok(Ran { end: end_of(outcome.end), usage: outcome.usage, output })
+    Ok(Ran {
+        end: end_of(outcome.end),
+        usage: outcome.usage,
+        output,
+    })
 }
 
 /// Where a command's output goes: into memory up to a little more than is expected, or nowhere.
@@ -169,8 +185,11 @@ impl Capture {
     /// # Errors
     /// When there is no memory for it.
     pub fn new(expected_bytes: Option<u64>) -> io::Result<Self> {
-        let open = |bytes: u64| Ok::<_, io::Error>((os::memory::capped_file(bytes.saturating_add(SLACK))?, bytes));
-        Ok(Self { file: expected_bytes.map(open).transpose()? })
+        let open =
+            |bytes: u64| Ok::<_, io::Error>((os::memory::capped_file(bytes.saturating_add(SLACK))?, bytes));
+        Ok(Self {
+            file: expected_bytes.map(open).transpose()?,
+        })
     }
 
     /// What the command's standard output is to be.
@@ -189,7 +208,9 @@ impl Capture {
     /// # Errors
     /// When the memory cannot be read.
     pub fn output(self) -> io::Result<Option<Result<Output, u64>>> {
-        self.file.map(|(mut file, expected)| hash(&mut file, expected)).transpose()
+        self.file
+            .map(|(mut file, expected)| hash(&mut file, expected))
+            .transpose()
     }
 }
 
@@ -204,7 +225,10 @@ fn hash(file: &mut std::fs::File, expected: u64) -> io::Result<Result<Output, u6
     file.seek(SeekFrom::Start(0))?;
     let mut hasher = Sha256::new();
     io::copy(&mut file.take(bytes), &mut HashWriter(&mut hasher))?;
-    Ok(Ok(Output { bytes, hash: hasher.finalize().into() }))
+    Ok(Ok(Output {
+        bytes,
+        hash: hasher.finalize().into(),
+    }))
 }
 
 struct HashWriter<'a>(&'a mut Sha256);
@@ -229,10 +253,16 @@ pub fn broken(expectation: &Expectation, ran: &Ran) -> Option<String> {
     if let Some(expected) = expectation.end
         && expected != ran.end
     {
-        return Some(format!("it {} where the first run {}", describe(ran.end), describe(expected)));
+        return Some(format!(
+            "it {} where the first run {}",
+            describe(ran.end),
+            describe(expected)
+        ));
     }
     match (&expectation.output, &ran.output) {
-        (Some(_), Some(Err(bytes))) => Some(format!("it wrote {bytes} bytes and more, which is not the first run's output")),
+        (Some(_), Some(Err(bytes))) => Some(format!(
+            "it wrote {bytes} bytes and more, which is not the first run's output"
+        )),
         (Some(expected), Some(Ok(output))) if expected != output => Some(format!(
             "its output differs from the first run's ({} bytes, then {} bytes)",
             expected.bytes, output.bytes
@@ -270,15 +300,24 @@ fn stop(arm: usize, name: &str, error: &LaunchError) -> Stop {
 }
 
 fn failed(arm: usize, name: &str, reason: String) -> Stop {
-    Stop::Failed { arm, name: name.to_owned(), reason }
+    Stop::Failed {
+        arm,
+        name: name.to_owned(),
+        reason,
+    }
 }
 
 fn entry(arm: usize, end: End, usage: &Usage) -> Entry {
     let us = |ns: u64| ns as f64 / 1e3;
     let count = |value: Option<u64>| value.map(|value| value as f64);
     let split = usage.cpu_ns >= SPLIT_FROM_NS;
-    let switches = usage.voluntary.zip(usage.involuntary).map(|(a, b)| (a + b) as f64);
-    let running = usage.runqueue_wait_ns.map(|wait| us(usage.wall_ns.saturating_sub(wait)));
+    let switches = usage
+        .voluntary
+        .zip(usage.involuntary)
+        .map(|(a, b)| (a + b) as f64);
+    let running = usage
+        .runqueue_wait_ns
+        .map(|wait| us(usage.wall_ns.saturating_sub(wait)));
     let values = [
         (CommandMetric::ToExit, Some(us(usage.wall_ns))),
         (CommandMetric::Running, running),
@@ -296,7 +335,10 @@ fn entry(arm: usize, end: End, usage: &Usage) -> Entry {
         arm,
         position: 0,
         end,
-        values: values.into_iter().filter_map(|(metric, value)| Some((metric, value?))).collect(),
+        values: values
+            .into_iter()
+            .filter_map(|(metric, value)| Some((metric, value?)))
+            .collect(),
         peak_rss_is_upper_bound: usage.peak_rss_is_upper_bound,
         strays: usage.strays,
     }
@@ -307,16 +349,28 @@ mod tests {
     use super::*;
 
     fn ran(end: End, output: Option<Result<Output, u64>>) -> Ran {
-        Ran { end, usage: Usage::default(), output }
+        Ran {
+            end,
+            usage: Usage::default(),
+            output,
+        }
     }
 
     #[test]
     fn another_status_or_output_is_a_failure() {
         let output = |bytes| Output { bytes, hash: [7; 32] };
-        let expectation = Expectation { end: Some(End::Exited(0)), output: Some(output(3)) };
-        assert_eq!(broken(&expectation, &ran(End::Exited(0), Some(Ok(output(3))))), None);
+        let expectation = Expectation {
+            end: Some(End::Exited(0)),
+            output: Some(output(3)),
+        };
+        assert_eq!(
+            broken(&expectation, &ran(End::Exited(0), Some(Ok(output(3))))),
+            None
+        );
         let text = |ran| broken(&expectation, &ran).unwrap();
-        assert!(text(ran(End::Exited(1), Some(Ok(output(3))))).contains("status 1 where the first run succeeded"));
+        assert!(
+            text(ran(End::Exited(1), Some(Ok(output(3))))).contains("status 1 where the first run succeeded")
+        );
         assert!(text(ran(End::Signaled(11), None)).contains("signal 11"));
         assert!(text(ran(End::Exited(0), Some(Ok(output(4))))).contains("3 bytes, then 4 bytes"));
         assert!(text(ran(End::Exited(0), Some(Err(99)))).contains("99 bytes"));
@@ -325,9 +379,20 @@ mod tests {
 
     #[test]
     fn user_and_system_are_told_only_when_they_can_be() {
-        let usage = Usage { cpu_ns: 50_000_000, user_ns: 40_000_000, ..Usage::default() };
+        let usage = Usage {
+            cpu_ns: 50_000_000,
+            user_ns: 40_000_000,
+            ..Usage::default()
+        };
         assert_eq!(entry(0, End::Exited(0), &usage).value(CommandMetric::User), None);
-        let usage = Usage { cpu_ns: 200_000_000, user_ns: 150_000_000, ..usage };
-        assert_eq!(entry(0, End::Exited(0), &usage).value(CommandMetric::User), Some(150_000.0));
+        let usage = Usage {
+            cpu_ns: 200_000_000,
+            user_ns: 150_000_000,
+            ..usage
+        };
+        assert_eq!(
+            entry(0, End::Exited(0), &usage).value(CommandMetric::User),
+            Some(150_000.0)
+        );
     }
 }

@@ -14,7 +14,7 @@ use stats::e_bh::e_bh;
 use stats::hodges_lehmann::hodges_lehmann;
 
 use super::block::{self, ArmRunner, Stop};
-use super::compare::{self, Rule, log_ratios};
+use super::compare::{self, Rule, log_ratios, pairs};
 
 /// Index of the baseline.
 pub const BASELINE: usize = 0;
@@ -22,6 +22,10 @@ pub const BASELINE: usize = 0;
 pub const AGAIN: usize = 1;
 /// Index of the first candidate.
 pub const FIRST: usize = 2;
+
+/// Growth below so many bytes is never refused: every heap brings a few pages of its own, which is a large share of a
+/// small program and matters to nobody.
+pub const NEGLIGIBLE_GROWTH: f64 = 4_194_304.0;
 
 /// Blocks after which racing goes on only to tell tied leaders apart, and stops.
 const ENOUGH: usize = 20;
@@ -223,8 +227,15 @@ impl Race<'_> {
             return;
         }
         for arm in self.alive.clone() {
-            let ratios = log_ratios(&self.outcome.blocks, CommandMetric::PeakRss, BASELINE, arm);
-            if !ratios.is_empty() && ratios.iter().all(|&ratio| ratio > growth.ln_1p()) {
+            let pairs = pairs(&self.outcome.blocks, CommandMetric::PeakRss, BASELINE, arm);
+            let too_much = |&(before, after): &(f64, f64)| {
+                after > before * (1.0 + growth) && after - before > NEGLIGIBLE_GROWTH
+            };
+            if !pairs.is_empty() && pairs.iter().all(too_much) {
+                let ratios: Vec<f64> = pairs
+                    .iter()
+                    .map(|(before, after)| (after / before).ln())
+                    .collect();
                 let ratio = hodges_lehmann(&ratios).unwrap_or(0.0).exp();
                 let allowed = 1.0 + growth;
                 let why = format!(
@@ -421,6 +432,13 @@ mod tests {
             outcome.fates
         );
         assert_eq!(outcome.winner, Some(3));
+    }
+
+    #[test]
+    fn a_few_pages_more_of_a_small_program_are_not_refused() {
+        let mut fake = Fake::new(&[0.2, 0.2, 0.1], 0.02, 1);
+        fake.rss = vec![1.5e6, 1.5e6, 4.5e6];
+        assert_eq!(race(&mut fake, 1).winner, Some(2));
     }
 
     #[test]

@@ -34,7 +34,10 @@ impl HeapBenchmark for Aligned {
     };
 
     fn support(&self, case: &Case) -> Support {
-        match case.parameter("alignment").and_then(|text| text.parse::<u64>().ok()) {
+        match case
+            .parameter("alignment")
+            .and_then(|text| text.parse::<u64>().ok())
+        {
             Some(alignment) if alignment.is_power_of_two() => Support::Yes,
             _ => Support::No("alignments are powers of two; set alignment to 16, 64, 4096, …".to_owned()),
         }
@@ -57,7 +60,9 @@ impl HeapBenchmark for Aligned {
                         let mut verified = 0;
                         for _ in 0..count {
                             let size = random.below(sizes) as usize + 1;
-                            let Some(block) = Block::<H, true>::aligned(heap, alignment, size) else { return verified };
+                            let Some(block) = Block::<H, true>::aligned(heap, alignment, size) else {
+                                return verified;
+                            };
                             verified += u64::from(block.address() % alignment == 0);
                         }
                         verified

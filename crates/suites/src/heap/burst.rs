@@ -17,7 +17,10 @@ const BLOCKS: Parameter = Parameter {
     default: "2000",
     unit: "blocks",
     summary: "blocks of one burst",
-    kind: Kind::Number { min: 1, max: 10_000_000 },
+    kind: Kind::Number {
+        min: 1,
+        max: 10_000_000,
+    },
 };
 
 const ORDER: Parameter = Parameter {

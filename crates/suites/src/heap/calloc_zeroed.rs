@@ -41,7 +41,9 @@ impl HeapBenchmark for CallocZeroed {
         dirty.fill(size, 0xff);
         drop(dirty);
         if !Block::zeroed(heap, size).is_some_and(|block| block.is_filled(size, 0)) {
-            return Err(TrialError::Verification("the heap's zeroed block was not zero".to_owned()));
+            return Err(TrialError::Verification(
+                "the heap's zeroed block was not zero".to_owned(),
+            ));
         }
         trial.collect(
             amount,
@@ -49,7 +51,9 @@ impl HeapBenchmark for CallocZeroed {
                 team::together(clock, threads, count, Ok, |_| {
                     let mut verified = 0;
                     for _ in 0..count {
-                        let Some(mut block) = Block::zeroed(heap, size) else { return verified };
+                        let Some(mut block) = Block::zeroed(heap, size) else {
+                            return verified;
+                        };
                         verified += u64::from(block.number() == 0);
                         block.set_number(u64::MAX);
                     }

@@ -24,14 +24,24 @@ const BATCH: Parameter = Parameter {
     default: "256",
     unit: "blocks",
     summary: "blocks that are handed over at once",
-    kind: Kind::Number { min: 1, max: 1_000_000 },
+    kind: Kind::Number {
+        min: 1,
+        max: 1_000_000,
+    },
 };
 
 pub struct CrossThreadFree;
 
 enum Side<H: Heap> {
-    Producer { full: SyncSender<Blocks<H>>, empty: Receiver<Blocks<H>>, random: Random },
-    Consumer { full: Receiver<Blocks<H>>, empty: SyncSender<Blocks<H>> },
+    Producer {
+        full: SyncSender<Blocks<H>>,
+        empty: Receiver<Blocks<H>>,
+        random: Random,
+    },
+    Consumer {
+        full: Receiver<Blocks<H>>,
+        empty: SyncSender<Blocks<H>>,
+    },
 }
 
 impl HeapBenchmark for CrossThreadFree {
@@ -46,9 +56,14 @@ impl HeapBenchmark for CrossThreadFree {
     };
 
     fn support(&self, case: &Case) -> Support {
-        match case.parameter("threads").and_then(|text| text.parse::<u64>().ok()) {
+        match case
+            .parameter("threads")
+            .and_then(|text| text.parse::<u64>().ok())
+        {
             Some(threads) if threads % 2 == 0 => Support::Yes,
-            _ => Support::No("producers and consumers come in pairs; set threads to an even number".to_owned()),
+            _ => {
+                Support::No("producers and consumers come in pairs; set threads to an even number".to_owned())
+            }
         }
     }
 
@@ -66,7 +81,9 @@ impl HeapBenchmark for CrossThreadFree {
                     taken.ok_or_else(|| TrialError::Verification("a thread found no partner".to_owned()))
                 };
                 team::together(clock, threads, count, prepare, |side| match side {
-                    Side::Producer { full, empty, random } => produce(heap, (full, empty), random, sizes, batch, count),
+                    Side::Producer { full, empty, random } => {
+                        produce(heap, (full, empty), random, sizes, batch, count)
+                    }
                     Side::Consumer { full, empty } => consume((full, empty), count),
                 })
             },
@@ -80,8 +97,18 @@ fn sides<H: Heap>(pairs: u64, seed: u64) -> Vec<Side<H>> {
         .flat_map(|pair| {
             let (full, full_end) = sync_channel(IN_FLIGHT);
             let (empty, empty_end) = sync_channel(IN_FLIGHT + 2);
-            let producer = Side::Producer { full, empty: empty_end, random: Random::new(seed, pair) };
-            [producer, Side::Consumer { full: full_end, empty }]
+            let producer = Side::Producer {
+                full,
+                empty: empty_end,
+                random: Random::new(seed, pair),
+            };
+            [
+                producer,
+                Side::Consumer {
+                    full: full_end,
+                    empty,
+                },
+            ]
         })
         .collect()
 }
@@ -96,9 +123,13 @@ fn produce<H: Heap>(
 ) -> u64 {
     let mut done = 0;
     while done < count {
-        let mut blocks = empty.try_recv().unwrap_or_else(|_| Vec::with_capacity(batch as usize));
+        let mut blocks = empty
+            .try_recv()
+            .unwrap_or_else(|_| Vec::with_capacity(batch as usize));
         for _ in 0..batch.min(count - done) {
-            let Some(mut block) = Block::new(heap, random.below(sizes) as usize + 1) else { return done };
+            let Some(mut block) = Block::new(heap, random.below(sizes) as usize + 1) else {
+                return done;
+            };
             block.mark(MARK);
             blocks.push(block);
             done += 1;
@@ -114,7 +145,9 @@ fn consume<H: Heap>((full, empty): (&Receiver<Blocks<H>>, &SyncSender<Blocks<H>>
     let mut verified = 0;
     let mut received = 0;
     while received < count {
-        let Ok(mut blocks) = full.recv() else { return verified };
+        let Ok(mut blocks) = full.recv() else {
+            return verified;
+        };
         received += blocks.len() as u64;
         for block in blocks.drain(..) {
             verified += u64::from(block.marked() == MARK);

@@ -58,7 +58,8 @@ impl HeapBenchmark for FalseSharing {
             amount,
             |count| {
                 // Neighbours of one thread, handed out to all.
-                let neighbours: Result<Vec<_>, _> = (0..if passive { threads } else { 0 }).map(|_| new()).collect();
+                let neighbours: Result<Vec<_>, _> =
+                    (0..if passive { threads } else { 0 }).map(|_| new()).collect();
                 let neighbours = Mutex::new(neighbours?);
                 let prepare = |_| {
                     let given = neighbours.lock().ok().and_then(|mut blocks| blocks.pop());
@@ -75,7 +76,9 @@ impl HeapBenchmark for FalseSharing {
                         verified += block.number();
                         left -= now;
                         // Free first, then allocate: the heap may give the same place again.
-                        let Some(next) = exchange(heap, block) else { return verified };
+                        let Some(next) = exchange(heap, block) else {
+                            return verified;
+                        };
                         *block = next;
                     }
                     verified

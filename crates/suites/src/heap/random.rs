@@ -56,7 +56,10 @@ mod tests {
         let draws: Vec<u64> = (0..10_000).map(|_| random.below(10)).collect();
         let mut counts = [0_u32; 10];
         draws.iter().for_each(|&draw| counts[draw as usize] += 1);
-        assert!(counts.iter().all(|&count| (850..1150).contains(&count)), "{counts:?}");
+        assert!(
+            counts.iter().all(|&count| (850..1150).contains(&count)),
+            "{counts:?}"
+        );
         assert_eq!((random.below(1), random.below(0)), (0, 0));
     }
 

@@ -16,7 +16,10 @@ const LARGEST: Parameter = Parameter {
     default: "256k",
     unit: "B",
     summary: "size at which the buffer is given up",
-    kind: Kind::Number { min: 17, max: 1 << 32 },
+    kind: Kind::Number {
+        min: 17,
+        max: 1 << 32,
+    },
 };
 
 /// Size of a new buffer.
@@ -41,7 +44,11 @@ impl HeapBenchmark for ReallocGrowth {
         let amount = trial.amount("count")?;
         trial.collect(
             amount,
-            |count| team::together(clock, threads, count, Ok, |thread| grow(heap, *thread as u8, largest, count)),
+            |count| {
+                team::together(clock, threads, count, Ok, |thread| {
+                    grow(heap, *thread as u8, largest, count)
+                })
+            },
             || empty_ns(clock, 0),
         )
     }

@@ -15,7 +15,10 @@ use super::team;
 pub struct Resident;
 
 /// Peak resident growth over the bytes that are alive.
-pub const BLOW_UP: MetricInfo = MetricInfo { name: "blow_up", unit: Unit::Ratio };
+pub const BLOW_UP: MetricInfo = MetricInfo {
+    name: "blow_up",
+    unit: Unit::Ratio,
+};
 
 /// A set of live blocks.
 pub type Blocks<H> = Vec<Block<H>>;
@@ -37,12 +40,20 @@ pub const MARK: u8 = 0x5a;
 
 /// Replaces `count` random blocks; returns how many of the old ones still had their mark.
 #[inline]
-pub fn replace<H: Heap>(heap: H, blocks: &mut [Block<H>], sizes: u64, random: &mut Random, count: u64) -> u64 {
+pub fn replace<H: Heap>(
+    heap: H,
+    blocks: &mut [Block<H>],
+    sizes: u64,
+    random: &mut Random,
+    count: u64,
+) -> u64 {
     let mut verified = 0;
     for _ in 0..count {
         let slot = random.below(blocks.len() as u64) as usize;
         let size = random.below(sizes) + 1;
-        let Some(mut block) = Block::new(heap, size as usize) else { return verified };
+        let Some(mut block) = Block::new(heap, size as usize) else {
+            return verified;
+        };
         block.mark(MARK);
         let old = std::mem::replace(&mut blocks[slot], block);
         verified += u64::from(old.marked() == MARK);

@@ -65,5 +65,10 @@ impl HeapBenchmark for Server {
 
 /// A new thread replaces blocks of the set and ends.
 fn one_life<H: Heap>(heap: H, blocks: &mut Blocks<H>, random: &mut Random, sizes: u64, count: u64) -> u64 {
-    std::thread::scope(|scope| scope.spawn(|| replace(heap, blocks, sizes, random, count)).join().unwrap_or(0))
+    std::thread::scope(|scope| {
+        scope
+            .spawn(|| replace(heap, blocks, sizes, random, count))
+            .join()
+            .unwrap_or(0)
+    })
 }

@@ -13,9 +13,21 @@ const CARRIED: &[(&str, &str, bool)] = &[
     ("mimalloc", "mimalloc, carried along", true),
     ("jemalloc", "jemalloc, carried along", true),
     ("snmalloc", "snmalloc, carried along", true),
-    ("single_lock", "the system's heap behind one lock that sleeps at once: the first article's disease", true),
-    ("single_lock_spin", "the same, with 4000 turns of spinning before it sleeps", false),
-    ("single_lock_kernel", "the same, with a kernel object that is entered for every call", false),
+    (
+        "single_lock",
+        "the system's heap behind one lock that sleeps at once: the first article's disease",
+        true,
+    ),
+    (
+        "single_lock_spin",
+        "the same, with 4000 turns of spinning before it sleeps",
+        false,
+    ),
+    (
+        "single_lock_kernel",
+        "the same, with a kernel object that is entered for every call",
+        false,
+    ),
 ];
 
 /// The names of the heaps that are carried along and meant to be used, not those that show the disease.
@@ -28,7 +40,9 @@ pub fn all(artifact: Artifact<'_>) -> Vec<Subject> {
         .map(|kind| Subject {
             name: kind.name.to_owned(),
             summary: kind.summary.to_owned(),
-            support: kind.unsupported.map_or(Support::Yes, |reason| Support::No(reason.to_owned())),
+            support: kind
+                .unsupported
+                .map_or(Support::Yes, |reason| Support::No(reason.to_owned())),
             environment: Vec::new(),
             by_default: kind.unsupported.is_none(),
         })
@@ -67,7 +81,11 @@ pub fn installed() -> Vec<(String, PathBuf)> {
         .into_iter()
         .map(|heap| {
             let taken = CARRIED.iter().any(|(name, ..)| *name == heap.name);
-            let name = if taken { format!("{}-installed", heap.name) } else { heap.name };
+            let name = if taken {
+                format!("{}-installed", heap.name)
+            } else {
+                heap.name
+            };
             (name, heap.path)
         })
         .collect()
@@ -99,11 +117,31 @@ fn tunable_subjects() -> Vec<Subject> {
 #[must_use]
 pub fn tunable_values() -> Vec<(String, String)> {
     const VALUES: &[(&str, &[u64], &str)] = &[
-        ("glibc.malloc.arena_max", &[1, 2, 4], "fewer arenas: less memory, more contention"),
-        ("glibc.malloc.tcache_count", &[0, 64, 127], "blocks kept for each size by each thread"),
-        ("glibc.malloc.mmap_threshold", &[1 << 26], "large blocks from the heap, not from the system each time"),
-        ("glibc.malloc.trim_threshold", &[1 << 30], "freed memory is kept, not given back each time"),
-        ("glibc.malloc.top_pad", &[16 << 20], "memory is fetched in larger pieces"),
+        (
+            "glibc.malloc.arena_max",
+            &[1, 2, 4],
+            "fewer arenas: less memory, more contention",
+        ),
+        (
+            "glibc.malloc.tcache_count",
+            &[0, 64, 127],
+            "blocks kept for each size by each thread",
+        ),
+        (
+            "glibc.malloc.mmap_threshold",
+            &[1 << 26],
+            "large blocks from the heap, not from the system each time",
+        ),
+        (
+            "glibc.malloc.trim_threshold",
+            &[1 << 30],
+            "freed memory is kept, not given back each time",
+        ),
+        (
+            "glibc.malloc.top_pad",
+            &[16 << 20],
+            "memory is fetched in larger pieces",
+        ),
         ("glibc.malloc.hugetlb", &[1], "huge pages for the heap"),
     ];
     os::loader::tunables()
@@ -112,7 +150,10 @@ pub fn tunable_values() -> Vec<(String, String)> {
             let known = VALUES.iter().find(|(name, ..)| *name == tunable.name);
             let (values, why): (&[u64], &str) = known.map_or((&[], ""), |(_, values, why)| (values, why));
             let name = tunable.name;
-            values.iter().map(move |value| (format!("{name}={value}"), why.to_owned())).collect::<Vec<_>>()
+            values
+                .iter()
+                .map(move |value| (format!("{name}={value}"), why.to_owned()))
+                .collect::<Vec<_>>()
         })
         .collect()
 }

@@ -15,7 +15,10 @@ pub const THREADS: Parameter = Parameter {
     default: "2",
     unit: "",
     summary: "threads that work at the same time",
-    kind: Kind::Number { min: 1, max: MAX_THREADS },
+    kind: Kind::Number {
+        min: 1,
+        max: MAX_THREADS,
+    },
 };
 
 /// One above the largest size, as the first article counts it.
@@ -33,7 +36,10 @@ pub const LIVE: Parameter = Parameter {
     default: "1000",
     unit: "blocks",
     summary: "blocks that each thread keeps",
-    kind: Kind::Number { min: 1, max: 10_000_000 },
+    kind: Kind::Number {
+        min: 1,
+        max: 10_000_000,
+    },
 };
 
 /// Operations of each thread in one sample.
@@ -83,12 +89,18 @@ impl<B: HeapBenchmark> Benchmark for Heaped<B> {
     fn support(&self, case: &Case) -> Support {
         let number = |name: &str| case.parameter(name).and_then(|text| text.parse::<u64>().ok());
         if number("max_size").is_some_and(|max| max < 2) {
-            return Support::No("no size lies between 1 and max_size − 1; set max_size to 2 or more".to_owned());
+            return Support::No(
+                "no size lies between 1 and max_size − 1; set max_size to 2 or more".to_owned(),
+            );
         }
         if number("count") == Some(0) {
-            return Support::No("count=0 does no operation, so there is nothing to divide by; set count to 1 or more".to_owned());
+            return Support::No(
+                "count=0 does no operation, so there is nothing to divide by; set count to 1 or more"
+                    .to_owned(),
+            );
         }
-        if case.subject == "private_heap_noserialize" && number("threads").is_some_and(|threads| threads > 1) {
+        if case.subject == "private_heap_noserialize" && number("threads").is_some_and(|threads| threads > 1)
+        {
             return Support::No("a heap without a lock serves one thread; set threads to 1".to_owned());
         }
         self.0.support(case)
@@ -96,7 +108,10 @@ impl<B: HeapBenchmark> Benchmark for Heaped<B> {
 
     fn run(&self, trial: &mut Trial) -> Result<(), TrialError> {
         let subject = trial.subject().to_owned();
-        let visitor = Run { benchmark: &self.0, trial };
+        let visitor = Run {
+            benchmark: &self.0,
+            trial,
+        };
         os::heap::with(&subject, visitor).map_err(TrialError::Case)?
     }
 }

@@ -16,19 +16,30 @@ use os::counters::ThreadCounters;
 const STACK: usize = 256 << 10;
 
 fn spawn_failed(index: u64, error: io::Error) -> TrialError {
-    TrialError::System(format!("start thread {}; the limits are those of ulimit -u and of the memory", index + 1), error)
+    TrialError::System(
+        format!(
+            "start thread {}; the limits are those of ulimit -u and of the memory",
+            index + 1
+        ),
+        error,
+    )
 }
 
 /// Waiting time of the calling thread so far; `u64::MAX` stands for unknown.
 fn waited() -> u64 {
-    ThreadCounters::read().ok().and_then(|counters| counters.runqueue_wait_ns).unwrap_or(u64::MAX)
+    ThreadCounters::read()
+        .ok()
+        .and_then(|counters| counters.runqueue_wait_ns)
+        .unwrap_or(u64::MAX)
 }
 
 fn sum_waited(total: &AtomicU64, waited: u64) {
     if waited == u64::MAX {
         total.store(u64::MAX, Ordering::Relaxed);
     } else {
-        let _ = total.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |sum| sum.checked_add(waited));
+        let _ = total.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |sum| {
+            sum.checked_add(waited)
+        });
     }
 }
 
@@ -54,7 +65,9 @@ pub fn with_start(
     thread::scope(|scope| {
         for index in 0..threads {
             let body = &body;
-            let spawned = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, move || body(index));
+            let spawned = thread::Builder::new()
+                .stack_size(STACK)
+                .spawn_scoped(scope, move || body(index));
             spawned.map_err(|error| spawn_failed(index, error))?;
         }
         Ok::<(), TrialError>(())
@@ -89,7 +102,14 @@ pub fn together<S>(
         let verified = work(&mut state);
         let end = clock.now();
         let waited_after = waited();
-        sum_waited(&total_wait, if waited_before == u64::MAX { u64::MAX } else { waited_after - waited_before });
+        sum_waited(
+            &total_wait,
+            if waited_before == u64::MAX {
+                u64::MAX
+            } else {
+                waited_after - waited_before
+            },
+        );
         Ok((start, end, verified))
     };
     let results: Vec<_> = if threads == 1 {
@@ -116,11 +136,17 @@ pub fn together<S>(
 
 type Outcome = Result<(u64, u64, u64), TrialError>;
 
-fn run_all(threads: u64, ready: &Barrier, body: &(impl Fn(u64) -> Outcome + Sync)) -> Result<Vec<Outcome>, TrialError> {
+fn run_all(
+    threads: u64,
+    ready: &Barrier,
+    body: &(impl Fn(u64) -> Outcome + Sync),
+) -> Result<Vec<Outcome>, TrialError> {
     thread::scope(|scope| {
         let mut handles = Vec::new();
         for index in 0..threads {
-            let spawned = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, move || body(index));
+            let spawned = thread::Builder::new()
+                .stack_size(STACK)
+                .spawn_scoped(scope, move || body(index));
             match spawned {
                 Ok(handle) => handles.push(handle),
                 Err(error) => {
@@ -135,9 +161,11 @@ fn run_all(threads: u64, ready: &Barrier, body: &(impl Fn(u64) -> Outcome + Sync
         Ok(handles
             .into_iter()
             .map(|handle| {
-                handle
-                    .join()
-                    .unwrap_or_else(|_| Err(TrialError::Verification("a thread of the benchmark panicked".to_owned())))
+                handle.join().unwrap_or_else(|_| {
+                    Err(TrialError::Verification(
+                        "a thread of the benchmark panicked".to_owned(),
+                    ))
+                })
             })
             .collect())
     })
@@ -160,7 +188,13 @@ mod tests {
 
     #[test]
     fn a_failed_preparation_fails_the_sample_and_hangs_nobody() {
-        let fail = |index| if index == 1 { Err(TrialError::Case("no".to_owned())) } else { Ok(index) };
+        let fail = |index| {
+            if index == 1 {
+                Err(TrialError::Case("no".to_owned()))
+            } else {
+                Ok(index)
+            }
+        };
         assert!(together(Clock::choose(), 4, 1, fail, |_| 1).is_err());
     }
 }

@@ -59,7 +59,10 @@ fn setting(text: &str) -> Result<(String, String), String> {
 
 /// A positive number of seconds.
 pub fn seconds(text: &str) -> Result<Duration, String> {
-    let value: f64 = text.trim_end_matches('s').parse().map_err(|_| "it is not a number of seconds, such as 2.5".to_owned())?;
+    let value: f64 = text
+        .trim_end_matches('s')
+        .parse()
+        .map_err(|_| "it is not a number of seconds, such as 2.5".to_owned())?;
     match Duration::try_from_secs_f64(value) {
         Ok(time) if !time.is_zero() && value <= 1e7 => Ok(time),
         _ => Err("it must be more than 0 and at most 10 million seconds".to_owned()),
@@ -87,7 +90,9 @@ fn effort(args: &Args) -> Effort {
 
 /// The seconds since 1970.
 pub fn now_unix() -> f64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |time| time.as_secs_f64())
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0.0, |time| time.as_secs_f64())
 }
 
 /// Runs the command.
@@ -123,37 +128,74 @@ fn plan(args: &Args) -> Result<Plan, Failure> {
     let all = suites::benchmarks();
     let infos: Vec<_> = all.iter().map(|benchmark| benchmark.info()).collect();
     let chosen = selector::select(&args.selectors, &infos).map_err(Failure::usage)?;
-    let chosen: Vec<&'static dyn Benchmark> =
-        all.into_iter().filter(|benchmark| chosen.iter().any(|info| std::ptr::eq(*info, benchmark.info()))).collect();
-    let request = Request { settings: args.set.clone(), subjects: args.subject.clone(), preset: args.preset.clone() };
-    case_plan::plan(&chosen, &request, &mut |suite| suites::subjects(suite, &machine::artifact)).map_err(Failure::usage)
+    let chosen: Vec<&'static dyn Benchmark> = all
+        .into_iter()
+        .filter(|benchmark| chosen.iter().any(|info| std::ptr::eq(*info, benchmark.info())))
+        .collect();
+    let request = Request {
+        settings: args.set.clone(),
+        subjects: args.subject.clone(),
+        preset: args.preset.clone(),
+    };
+    case_plan::plan(&chosen, &request, &mut |suite| {
+        suites::subjects(suite, &machine::artifact)
+    })
+    .map_err(Failure::usage)
 }
 
-fn measure_all(cases: &[PlannedCase], effort: Effort, run: &mut Run, context: &Context) -> Result<(), Failure> {
+fn measure_all(
+    cases: &[PlannedCase],
+    effort: Effort,
+    run: &mut Run,
+    context: &Context,
+) -> Result<(), Failure> {
     let worker = machine::artifact("worker").map_err(|reason| Failure::new(UNSUPPORTED, reason))?;
     let mut runner = WorkerRunner::new(machine::launcher()?, worker);
     let placer = Processors(Topology::read().ok());
     let mut recorder = context.recorder(run);
     let progress = Progress::new(context.common.quiet);
-    let outcome = schedule::run(cases, effort, context.seed, &placer, &mut runner, &mut |state, index, trial| {
-        let case = &cases[index].case;
-        progress.tell(state.done as f64 / state.total.max(1) as f64, state.remaining, &case.to_string());
-        if let Some(trial) = trial {
-            recorder.record(|store, id| store.append_trial(id, case, trial));
-        }
-    });
+    let outcome = schedule::run(
+        cases,
+        effort,
+        context.seed,
+        &placer,
+        &mut runner,
+        &mut |state, index, trial| {
+            let case = &cases[index].case;
+            progress.tell(
+                state.done as f64 / state.total.max(1) as f64,
+                state.remaining,
+                &case.to_string(),
+            );
+            if let Some(trial) = trial {
+                recorder.record(|store, id| store.append_trial(id, case, trial));
+            }
+        },
+    );
     progress.finish();
-    run.status = if outcome.interrupted { RunStatus::Interrupted } else { RunStatus::Complete };
+    run.status = if outcome.interrupted {
+        RunStatus::Interrupted
+    } else {
+        RunStatus::Complete
+    };
     run.warnings.extend(outcome.warnings);
     for (planned, trials) in cases.iter().zip(outcome.trials) {
-        warn_of_contamination(&trials, planned, &mut run.warnings);
         run.measurements.extend(measured(planned, trials));
     }
+    run.warnings.extend(warn_of_contamination(&run.measurements));
     for (index, reason) in outcome.failures {
         let case = cases[index].case.to_string();
-        run.warnings.push(Warning::new("trial-failed", format!("{case}: {reason}")));
-        if !run.measurements.iter().any(|measurement| measurement.case == cases[index].case) {
-            run.unsupported.push(Unsupported { case, reason: format!("its trial failed: {reason}") });
+        run.warnings
+            .push(Warning::new("trial-failed", format!("{case}: {reason}")));
+        if !run
+            .measurements
+            .iter()
+            .any(|measurement| measurement.case == cases[index].case)
+        {
+            run.unsupported.push(Unsupported {
+                case,
+                reason: format!("its trial failed: {reason}"),
+            });
         }
     }
     recorder.record(|store, id| store.finish(id, run));
@@ -165,18 +207,46 @@ fn measured(planned: &PlannedCase, trials: Vec<record::model::Trial>) -> Option<
     summarise::measurement(planned.case.clone(), trials, planned.benchmark.info().metrics)
 }
 
-/// One warning a case, with the first reason: the figures stand, with what to do about them.
-fn warn_of_contamination(trials: &[record::model::Trial], planned: &PlannedCase, warnings: &mut Vec<Warning>) {
-    let reasons: Vec<&String> = trials.iter().filter_map(|trial| trial.contaminated.as_ref()).collect();
-    if let Some(first) = reasons.first() {
-        let advice = format!(
-            "{}: {} of {} trials were disturbed ({first}); repeat it on a quieter machine, or give --runs more",
-            planned.case,
-            reasons.len(),
-            trials.len()
-        );
-        warnings.push(Warning::new("disturbed", advice));
+/// More disturbed cases than this are told of together.
+const TOLD_ONE_BY_ONE: usize = 3;
+
+/// Which cases were disturbed, by what, and what to do; the figures stand.
+fn warn_of_contamination(measurements: &[Measurement]) -> Vec<Warning> {
+    let reasons = |m: &Measurement| {
+        m.trials
+            .iter()
+            .filter_map(|t| t.contaminated.clone())
+            .collect::<Vec<_>>()
+    };
+    let disturbed: Vec<(&Measurement, Vec<String>)> = measurements
+        .iter()
+        .map(|m| (m, reasons(m)))
+        .filter(|(_, reasons)| !reasons.is_empty())
+        .collect();
+    let advice = "repeat it on a quieter machine, or give --runs more";
+    let text = |(m, reasons): &(&Measurement, Vec<String>)| {
+        let (some, all) = (reasons.len(), m.trials.len());
+        format!(
+            "{}: {some} of {all} trials were disturbed ({}); {advice}",
+            m.case, reasons[0]
+        )
+    };
+    if disturbed.len() <= TOLD_ONE_BY_ONE {
+        return disturbed
+            .iter()
+            .map(|row| Warning::new("disturbed", text(row)))
+            .collect();
     }
+    let trials: usize = disturbed.iter().map(|(_, reasons)| reasons.len()).sum();
+    let all: usize = measurements.iter().map(|m| m.trials.len()).sum();
+    let cases = disturbed.len();
+    let example = &disturbed[0].1[0];
+    vec![Warning::new(
+        "disturbed",
+        format!(
+            "{trials} of {all} trials in {cases} cases were disturbed (for example: {example}); {advice}"
+        ),
+    )]
 }
 
 /// Chooses processors: as many as the parameter `cpus` says, spread over cores first.
@@ -184,11 +254,18 @@ struct Processors(Option<Topology>);
 
 impl Placer for Processors {
     fn cpus(&self, planned: &PlannedCase) -> Result<Vec<usize>, String> {
-        let wanted = planned.case.parameter("cpus").and_then(|text| text.parse::<usize>().ok()).unwrap_or(0);
+        let wanted = planned
+            .case
+            .parameter("cpus")
+            .and_then(|text| text.parse::<usize>().ok())
+            .unwrap_or(0);
         if wanted == 0 {
             return Ok(Vec::new());
         }
-        let topology = self.0.as_ref().ok_or("choose processors: this system does not tell which there are")?;
+        let topology = self
+            .0
+            .as_ref()
+            .ok_or("choose processors: this system does not tell which there are")?;
         let allowed = os::topology::allowed().map_err(|error| format!("choose processors: {error}"))?;
         topology
             .pick(Placement::Spread, wanted, &allowed)

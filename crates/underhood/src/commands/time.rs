@@ -56,7 +56,10 @@ pub struct Args {
 
 fn metric(text: &str) -> Result<CommandMetric, String> {
     CommandMetric::from_name(text).ok_or_else(|| {
-        format!("there are {}", CommandMetric::ALL.map(CommandMetric::name).join(", "))
+        format!(
+            "there are {}",
+            CommandMetric::ALL.map(CommandMetric::name).join(", ")
+        )
     })
 }
 
@@ -83,7 +86,11 @@ pub fn run(args: Args, context: &Context) -> Result<Done, Failure> {
         arms.push(twin);
     }
     let session = Session {
-        arms: arms.iter().enumerate().map(|(index, arm)| session_arm(index, arm, again)).collect(),
+        arms: arms
+            .iter()
+            .enumerate()
+            .map(|(index, arm)| session_arm(index, arm, again))
+            .collect(),
         blocks: Vec::new(),
     };
     let count = arms.len();
@@ -91,10 +98,17 @@ pub fn run(args: Args, context: &Context) -> Result<Done, Failure> {
     warm_up(&args, &mut runner)?;
     let options = Options {
         metric: args.metric,
-        rule: Rule { margin: args.margin, ..Rule::default() },
+        rule: Rule {
+            margin: args.margin,
+            ..Rule::default()
+        },
         runs: args.runs,
         min_blocks: 10,
-        budget_s: args.budget.map_or(if args.vs.is_some() { 60.0 } else { 5.0 }, |budget| budget.as_secs_f64()),
+        budget_s: args
+            .budget
+            .map_or(if args.vs.is_some() { 60.0 } else { 5.0 }, |budget| {
+                budget.as_secs_f64()
+            }),
         seed: context.seed,
     };
     let mut run = Run {
@@ -118,7 +132,10 @@ pub fn run(args: Args, context: &Context) -> Result<Done, Failure> {
 fn arms(args: &Args) -> Result<Vec<Command>, Failure> {
     let candidate = args.options.command(&args.command)?;
     match &args.vs {
-        Some(text) => Ok(vec![args.options.command(&command_line::words(text, "--vs")?)?, candidate]),
+        Some(text) => Ok(vec![
+            args.options.command(&command_line::words(text, "--vs")?)?,
+            candidate,
+        ]),
         None => Ok(vec![candidate]),
     }
 }
@@ -136,7 +153,10 @@ fn prepare(args: &Args, arms: &mut [Command], warnings: &mut Vec<Warning>) -> Re
     for arm in arms {
         arm.cpus.clone_from(&cpus);
         if !args.options.ignore_failure {
-            arm.expectation = Expectation { end: Some(record::model::End::Exited(0)), output: None };
+            arm.expectation = Expectation {
+                end: Some(record::model::End::Exited(0)),
+                output: None,
+            };
         }
     }
     Ok(())
@@ -150,7 +170,11 @@ fn session_arm(index: usize, command: &Command, again: Option<usize>) -> Session
     };
     let mut words = vec![command.program.to_string_lossy().into_owned()];
     words.extend(machine::shown(&command.args));
-    SessionArm { name: command.name.clone(), command: words, kind }
+    SessionArm {
+        name: command.name.clone(),
+        command: words,
+        kind,
+    }
 }
 
 fn warm_up(args: &Args, runner: &mut ProcessRunner) -> Result<(), Failure> {
@@ -180,6 +204,11 @@ fn contest_all(
     context: &Context,
 ) -> Option<Stop> {
     let mut recorder = context.recorder(run);
+    recorder.record(|store, id| {
+        run.session
+            .iter()
+            .try_for_each(|session| store.set_arms(id, &session.arms))
+    });
     let progress = Progress::new(context.common.quiet);
     let outcome = contest::run(runner, arms, again, options, &mut |state, block| {
         let remaining = state.spent_s / state.share.max(1e-6) - state.spent_s;
@@ -205,7 +234,11 @@ fn contest_all(
 
 /// A command that leaves processes behind is not over when it exits, and the reader must know.
 fn strays(run: &Run) -> Option<Warning> {
-    let entries = run.session.iter().flat_map(|session| &session.blocks).flat_map(|block| &block.entries);
+    let entries = run
+        .session
+        .iter()
+        .flat_map(|session| &session.blocks)
+        .flat_map(|block| &block.entries);
     let most = entries.map(|entry| entry.strays).max().unwrap_or(0);
     (most > 0).then(|| {
         Warning::new("strays", format!("it left up to {most} processes running, which were ended; the time ends with the command itself"))
@@ -213,20 +246,33 @@ fn strays(run: &Run) -> Option<Warning> {
 }
 
 fn finish(args: &Args, run: Run, stop: Option<Stop>, context: &Context) -> Result<Done, Failure> {
-    let measured = run.session.as_ref().is_some_and(|session| !session.blocks.is_empty());
+    let measured = run
+        .session
+        .as_ref()
+        .is_some_and(|session| !session.blocks.is_empty());
     if measured || stop.is_none() {
-        context.write_json(&record::format::to_text(&record::format::time::Document::of(&run)))?;
+        context.write_json(&record::format::to_text(&record::format::time::Document::of(
+            &run,
+        )))?;
         if let (Some(path), Some(session)) = (&args.export_json, &run.session) {
-            write_whole(path, &record::format::to_text(&record::format::hyperfine::Document::of(session)))?;
+            write_whole(
+                path,
+                &record::format::to_text(&record::format::hyperfine::Document::of(session)),
+            )?;
         }
         let report = report::of(&run, args.details);
         context.show(&context.render(&report))?;
     }
     match stop {
         Some(Stop::Interrupted) => Ok(Done(INTERRUPTED)),
-        Some(Stop::Failed { name, reason, .. }) => Err(Failure::new(COMMAND_FAILED, failed_text(&name, &reason))),
+        Some(Stop::Failed { name, reason, .. }) => {
+            Err(Failure::new(COMMAND_FAILED, failed_text(&name, &reason)))
+        }
         None => {
-            let hit = run.comparisons.iter().find(|c| c.metric == args.metric && args.fail_if.contains(&c.verdict));
+            let hit = run
+                .comparisons
+                .iter()
+                .find(|c| c.metric == args.metric && args.fail_if.contains(&c.verdict));
             Ok(Done(if hit.is_some() { CHECK_FAILED } else { 0 }))
         }
     }

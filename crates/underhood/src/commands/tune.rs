@@ -35,7 +35,7 @@ pub struct Args {
     /// Exactly so many blocks of racing and so many of confirmation, instead of the budget
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     runs: Option<u32>,
-    /// Largest accepted growth of peak memory: 25% or 0.25; any for no limit
+    /// Largest accepted growth of peak memory: 25% or 0.25; any for no limit; less than 4 MiB is never refused
     #[arg(long, value_name = "SHARE", default_value = "25%", value_parser = growth)]
     max_rss_growth: Growth,
     /// A gain smaller than this does not count
@@ -71,7 +71,9 @@ fn growth(text: &str) -> Result<Growth, String> {
     if text == "any" {
         return Ok(Growth(None));
     }
-    let (number, scale) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 0.01));
+    let (number, scale) = text
+        .strip_suffix('%')
+        .map_or((text, 1.0), |number| (number, 0.01));
     match number.parse::<f64>() {
         Ok(share) if share >= 0.0 && share.is_finite() => Ok(Growth(Some(share * scale))),
         _ => Err("it must be a share such as 25% or 0.25, or any".to_owned()),
@@ -100,20 +102,34 @@ pub fn run(args: Args, context: &Context) -> Result<Done, Failure> {
     let mut warnings = baseline.warnings.clone();
     warnings.extend(pinned.map(|text| Warning::new("pinned", format!("{text}; --pin no turns that off"))));
     let (candidates, unraced) = smoke_all(&args, &remedies, &command, &baseline, &progress)?;
-    let names: Vec<String> = candidates.iter().map(|candidate| candidate.name.clone()).collect();
+    let names: Vec<String> = candidates
+        .iter()
+        .map(|candidate| candidate.name.clone())
+        .collect();
     let plain = smoke::plain(&command, &baseline);
     let arms: Vec<Command> = [plain.clone(), plain].into_iter().chain(candidates).collect();
     let mut run = header(&args, &arms, warnings, context);
     let options = Options {
         metric: goal,
-        rule: Rule { margin: args.margin, ..Rule::default() },
+        rule: Rule {
+            margin: args.margin,
+            ..Rule::default()
+        },
         budget_s: args.budget.as_secs_f64(),
         runs: args.runs,
         keep: 4,
         max_rss_growth: args.max_rss_growth.0,
         seed: context.seed,
     };
-    let stop = race_all(arms, launcher, &args, &options, (names, unraced), &mut run, (context, &progress))?;
+    let stop = race_all(
+        arms,
+        launcher,
+        &args,
+        &options,
+        (names, unraced),
+        &mut run,
+        (context, &progress),
+    )?;
     if let Some(Stop::Failed { name, reason, .. }) = stop {
         return Err(Failure::new(COMMAND_FAILED, format!("tune {name}: {reason}")));
     }
@@ -121,14 +137,21 @@ pub fn run(args: Args, context: &Context) -> Result<Done, Failure> {
     let report = report::of(&run, args.details);
     context.show(&context.render(&report))?;
     apply_winner(&args, &remedies, &run, context)?;
-    Ok(Done(if run.status == RunStatus::Interrupted { INTERRUPTED } else { 0 }))
+    Ok(Done(if run.status == RunStatus::Interrupted {
+        INTERRUPTED
+    } else {
+        0
+    }))
 }
 
 fn remedies(args: &Args) -> Result<Vec<Remedy>, Failure> {
     if args.remedy.is_empty() {
         return Ok(remedy::all(&machine::artifact));
     }
-    args.remedy.iter().map(|text| remedy::parse(text, &machine::artifact).map_err(Failure::usage)).collect()
+    args.remedy
+        .iter()
+        .map(|text| remedy::parse(text, &machine::artifact).map_err(Failure::usage))
+        .collect()
 }
 
 /// Every remedy gets one observed run, as long as a fifth of the budget lasts.
@@ -142,7 +165,9 @@ fn smoke_all(
     let start = std::time::Instant::now();
     let (mut candidates, mut unraced) = (Vec::new(), Vec::new());
     for remedy in remedies {
-        let late = args.runs.is_none() && start.elapsed() + baseline.wall > args.budget / 5 && !candidates.is_empty();
+        let late = args.runs.is_none()
+            && start.elapsed() + baseline.wall > args.budget / 5
+            && !candidates.is_empty();
         let smoke = if late {
             smoke::Smoke::NotApplicable("there was no time to try it; give --budget more".to_owned())
         } else {
@@ -167,7 +192,10 @@ fn header(args: &Args, arms: &[Command], warnings: Vec<Warning>, context: &Conte
             _ => ArmKind::Candidate,
         },
     };
-    let session = Session { arms: arms.iter().enumerate().map(session_arm).collect(), blocks: Vec::new() };
+    let session = Session {
+        arms: arms.iter().enumerate().map(session_arm).collect(),
+        blocks: Vec::new(),
+    };
     Run {
         kind: RunKind::Tune,
         started_unix: now_unix(),
@@ -205,10 +233,19 @@ fn race_all(
 ) -> Result<Option<Stop>, Failure> {
     let mut runner = ProcessRunner::new(launcher, arms, args.options.preparation()?);
     let mut recorder = context.recorder(run);
+    recorder.record(|store, id| {
+        run.tuning
+            .iter()
+            .try_for_each(|tuning| store.set_arms(id, &tuning.session.arms))
+    });
     let raced = race::run(&mut runner, names.len(), *options, &mut |state, block| {
         let share = state.spent_s / options.budget_s;
         let remaining = Duration::from_secs_f64((options.budget_s - state.spent_s).max(0.0));
-        progress.tell(share, remaining, &format!("at most; {} with {} commands", state.stage, state.arms));
+        progress.tell(
+            share,
+            remaining,
+            &format!("at most; {} with {} commands", state.stage, state.arms),
+        );
         recorder.record(|store, id| store.append_blocks(id, std::slice::from_ref(block)));
     });
     progress.finish();
@@ -235,7 +272,8 @@ fn race_all(
 }
 
 fn json(run: &Run) -> String {
-    record::format::tune::Document::of(run).map_or_else(String::new, |document| record::format::to_text(&document))
+    record::format::tune::Document::of(run)
+        .map_or_else(String::new, |document| record::format::to_text(&document))
 }
 
 /// Writes the launcher and the drop-in that were asked for, when there is a winner.

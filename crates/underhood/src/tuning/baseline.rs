@@ -30,7 +30,11 @@ pub struct Baseline {
 }
 
 /// Runs the command three times, one of them under observation.
-pub fn establish(launcher: &mut Launcher, command: &Command, ignore_failure: bool) -> Result<Baseline, Failure> {
+pub fn establish(
+    launcher: &mut Launcher,
+    command: &Command,
+    ignore_failure: bool,
+) -> Result<Baseline, Failure> {
     let failed = |error: &os::process::LaunchError| launch_failure(error, &command.name);
     let path = os::loader::find_in_path(command.program.as_os_str(), std::env::var_os("PATH").as_deref())
         .map_err(|error| Failure::new(COMMAND_FAILED, format!("tune {}: {error}", command.name)))?;
@@ -48,7 +52,8 @@ pub fn establish(launcher: &mut Launcher, command: &Command, ignore_failure: boo
         }
         None => None,
     };
-    let second = launch::run_once(launcher, command, 64, output.as_ref().map(cap)).map_err(|error| failed(&error))?;
+    let second =
+        launch::run_once(launcher, command, 64, output.as_ref().map(cap)).map_err(|error| failed(&error))?;
     if second.end != first.end {
         return Err(Failure::new(
             COMMAND_FAILED,
@@ -69,7 +74,10 @@ pub fn establish(launcher: &mut Launcher, command: &Command, ignore_failure: boo
     }
     let observation = command_line::observe(command)?;
     Ok(Baseline {
-        expectation: Expectation { end: Some(first.end), output },
+        expectation: Expectation {
+            end: Some(first.end),
+            output,
+        },
         wall: Duration::from_nanos(first.usage.wall_ns.min(second.usage.wall_ns)),
         observation,
         program,
@@ -86,7 +94,10 @@ fn check_end(command: &Command, end: End, ignore_failure: bool) -> Result<(), Fa
         End::Exited(0) => Ok(()),
         End::TimedOut => Err(Failure::new(
             COMMAND_FAILED,
-            format!("tune {}: it did not end in time and was ended, with everything it had started; give --timeout more", command.name),
+            format!(
+                "tune {}: it did not end in time and was ended, with everything it had started; give --timeout more",
+                command.name
+            ),
         )),
         _ if ignore_failure => Ok(()),
         _ => Err(Failure::new(
@@ -95,7 +106,9 @@ fn check_end(command: &Command, end: End, ignore_failure: bool) -> Result<(), Fa
                 "tune {}: it {}; --ignore-failure accepts any exit status{}",
                 command.name,
                 launch::describe(end),
-                last_words(command).map(|words| format!("\nits last words: {words}")).unwrap_or_default()
+                last_words(command)
+                    .map(|words| format!("\nits last words: {words}"))
+                    .unwrap_or_default()
             ),
         )),
     }

@@ -21,9 +21,11 @@ pub fn unraced(name: &str, smoke: &Smoke) -> Option<TuneArm> {
     let (state, reason, in_effect, output_identical) = match smoke {
         Smoke::Passed(_) => return None,
         Smoke::NotApplicable(reason) => (TuneArmState::NotApplicable, reason, None, None),
-        Smoke::Refused { reason, in_effect, output_identical } => {
-            (TuneArmState::Refused, reason, *in_effect, *output_identical)
-        }
+        Smoke::Refused {
+            reason,
+            in_effect,
+            output_identical,
+        } => (TuneArmState::Refused, reason, *in_effect, *output_identical),
     };
     Some(TuneArm {
         remedy: name.to_owned(),
@@ -41,7 +43,11 @@ pub fn unraced(name: &str, smoke: &Smoke) -> Option<TuneArm> {
 /// The rows of the remedies that raced, in the order of their arms.
 pub fn raced(names: &[String], race: &Outcome, goal: CommandMetric, rule: Rule) -> Vec<TuneArm> {
     // The confirmation is a figure of its own and is not mixed with the race that chose its candidate.
-    let blocks: Vec<&Block> = race.blocks.iter().filter(|block| block.stage != "confirm").collect();
+    let blocks: Vec<&Block> = race
+        .blocks
+        .iter()
+        .filter(|block| block.stage != "confirm")
+        .collect();
     names
         .iter()
         .zip(&race.fates)
@@ -67,8 +73,17 @@ pub fn raced(names: &[String], race: &Outcome, goal: CommandMetric, rule: Rule) 
                 in_effect: Some(true),
                 output_identical: Some(identical),
                 effect: compared(goal),
-                also: ALSO.into_iter().filter(|&metric| metric != goal).filter_map(compared).collect(),
-                runs: race.blocks.iter().flat_map(|block| &block.entries).filter(|entry| entry.arm == arm).count(),
+                also: ALSO
+                    .into_iter()
+                    .filter(|&metric| metric != goal)
+                    .filter_map(compared)
+                    .collect(),
+                runs: race
+                    .blocks
+                    .iter()
+                    .flat_map(|block| &block.entries)
+                    .filter(|entry| entry.arm == arm)
+                    .count(),
             }
         })
         .collect()
@@ -82,7 +97,11 @@ pub fn sentence(tuning: &Tuning, goal: CommandMetric, interrupted: bool) -> Stri
         _ => "time",
     };
     if let (Some(winner), Some(confirmed)) = (&tuning.winner, &tuning.confirmed) {
-        let same = if compared(tuning) { ", with the same output" } else { "" };
+        let same = if compared(tuning) {
+            ", with the same output"
+        } else {
+            ""
+        };
         return format!(
             "{winner} helps: the {what} falls to {:.3} of what it was ({:.3} to {:.3}, confirmed on {} fresh pairs of runs){same}.",
             confirmed.ratio, confirmed.low, confirmed.high, confirmed.blocks
@@ -91,19 +110,31 @@ pub fn sentence(tuning: &Tuning, goal: CommandMetric, interrupted: bool) -> Stri
     if interrupted {
         return "Interrupted before anything could be proved.".to_owned();
     }
-    if let Some(guarded) = tuning.arms.iter().find(|arm| arm.state == TuneArmState::Guarded && looks_faster(arm)) {
-        return format!("Nothing here helps within the limits: {} looks faster and was refused, {}.",
-            guarded.remedy, guarded.reason.as_deref().unwrap_or("by a guard"));
+    if let Some(guarded) = tuning
+        .arms
+        .iter()
+        .find(|arm| arm.state == TuneArmState::Guarded && looks_faster(arm))
+    {
+        return format!(
+            "Nothing here helps within the limits: {} looks faster and was refused, {}.",
+            guarded.remedy,
+            guarded.reason.as_deref().unwrap_or("by a guard")
+        );
     }
     let raced: Vec<&Comparison> = tuning.arms.iter().filter_map(|arm| arm.effect.as_ref()).collect();
     if raced.is_empty() {
         return "Nothing here can be tried on this program; the reasons are below.".to_owned();
     }
-    let undecided = raced.iter().filter(|effect| effect.verdict == Verdict::Undecided).count();
+    let undecided = raced
+        .iter()
+        .filter(|effect| effect.verdict == Verdict::Undecided)
+        .count();
     if undecided == 0 {
         return format!("Nothing here helps: no remedy lowers the {what} noticeably.");
     }
-    format!("Nothing here is proved to help: no remedy lowers the {what} enough to be told from the noise within the budget.")
+    format!(
+        "Nothing here is proved to help: no remedy lowers the {what} enough to be told from the noise within the budget."
+    )
 }
 
 fn looks_faster(arm: &TuneArm) -> bool {
@@ -111,5 +142,8 @@ fn looks_faster(arm: &TuneArm) -> bool {
 }
 
 fn compared(tuning: &Tuning) -> bool {
-    !tuning.warnings.iter().any(|warning| warning.code.starts_with("output-not"))
+    !tuning
+        .warnings
+        .iter()
+        .any(|warning| warning.code.starts_with("output-not"))
 }

@@ -43,7 +43,11 @@ pub fn test(remedy: &Remedy, command: &Command, baseline: &Baseline) -> Result<S
     // A remedy that makes the program hang must not take the whole budget.
     let patience = baseline.wall * 20 + std::time::Duration::from_secs(10);
     treated.timeout = Some(command.timeout.map_or(patience, |timeout| timeout.min(patience)));
-    let refused = |reason: String, in_effect, output_identical| Smoke::Refused { reason, in_effect, output_identical };
+    let refused = |reason: String, in_effect, output_identical| Smoke::Refused {
+        reason,
+        in_effect,
+        output_identical,
+    };
     let (observation, ran) = match observed(&treated) {
         Ok(seen) => seen,
         Err(LaunchError::Interrupted) => return Err(Failure::new(INTERRUPTED, "finish: interrupted")),
@@ -67,11 +71,18 @@ fn observed(command: &Command) -> Result<(os::process::Observation, Ran), Launch
     let capture = launch::Capture::new(cap).map_err(LaunchError::Other)?;
     let observation = os::process::observe(&command.spec(0, capture.sink().map_err(LaunchError::Other)?))?;
     let end = launch::end_of(observation.end);
-    let ran = Ran { end, usage: os::process::Usage::default(), output: capture.output().map_err(LaunchError::Other)? };
+    let ran = Ran {
+        end,
+        usage: os::process::Usage::default(),
+        output: capture.output().map_err(LaunchError::Other)?,
+    };
     Ok((observation, ran))
 }
 
 /// The command that a user's own command line is compared with: as it is, with the same expectations.
 pub fn plain(command: &Command, baseline: &Baseline) -> Command {
-    Command { expectation: baseline.expectation.clone(), ..command.clone() }
+    Command {
+        expectation: baseline.expectation.clone(),
+        ..command.clone()
+    }
 }
