@@ -30,6 +30,7 @@ mod error;
 mod imp;
 mod observation;
 mod outcome;
+mod search;
 mod spec;
 
 pub use error::LaunchError;

@@ -19,6 +19,8 @@
 #[cfg_attr(windows, path = "windows.rs")]
 mod imp;
 
+#[cfg(windows)]
+pub(crate) use imp::wake_handle;
 #[cfg(target_os = "linux")]
 pub(crate) use imp::{forget_launcher, register_launcher, wake_descriptor};
 pub use imp::{install, sleep};

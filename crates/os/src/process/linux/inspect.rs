@@ -1,13 +1,13 @@
 //! Looks into a stopped process by way of /proc.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::super::ObservedProcess;
+use crate::loader::mapped_libraries;
 
 /// Fills in what an exec decides: program, zeroth argument, environment, secure mode.
 pub fn after_exec(pid: i32, process: &mut ObservedProcess) {
@@ -29,7 +29,7 @@ pub fn after_exec(pid: i32, process: &mut ObservedProcess) {
 
 /// Fills in the libraries, while the process is about to end.
 pub fn before_end(task: i32, process: &mut ObservedProcess) {
-    let libraries = code_files(&read(task, "maps"));
+    let libraries = mapped_libraries(task.cast_unsigned()).unwrap_or_default();
     // Memory that is gone already leaves an empty list.
     if !libraries.is_empty() {
         process.libraries = libraries;
@@ -71,47 +71,9 @@ fn secure(auxv: &[u8]) -> bool {
         .any(|entry| entry[..8] == AT_SECURE.to_ne_bytes() && entry[8..] != 0_u64.to_ne_bytes())
 }
 
-/// The files in a memory map that are mapped for execution, each once, in the order of their addresses.
-///
-/// A line is `from-to perms offset device inode path`, the path padded with blanks (proc_pid_maps(5)).
-fn code_files(maps: &[u8]) -> Vec<PathBuf> {
-    let mut files: Vec<PathBuf> = Vec::new();
-    for line in maps.split(|&byte| byte == b'\n') {
-        let Some(slash) = line.iter().position(|&byte| byte == b'/') else {
-            continue;
-        };
-        let executable = line
-            .split(|&byte| byte == b' ')
-            .nth(1)
-            .is_some_and(|perms| perms.contains(&b'x'));
-        let path = line[slash..]
-            .strip_suffix(b" (deleted)")
-            .unwrap_or(&line[slash..]);
-        if executable && !files.iter().any(|file| file.as_os_str().as_bytes() == path) {
-            files.push(PathBuf::from(OsStr::from_bytes(path)));
-        }
-    }
-    files
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn only_code_counts_and_each_file_once() {
-        let maps = b"55d0-55d1 r--p 00000000 fe:00 12   /bin/a b\n\
-                     55d1-55d2 r-xp 00001000 fe:00 12   /bin/a b\n\
-                     7f00-7f01 r-xp 00000000 fe:00 13   /lib/x.so (deleted)\n\
-                     7f01-7f02 r-xp 00000000 fe:00 13   /lib/x.so (deleted)\n\
-                     7f02-7f03 r--p 00000000 fe:00 14   /usr/share/data\n\
-                     7fff-8000 r-xp 00000000 00:00 0    [vdso]\n";
-        assert_eq!(
-            code_files(maps),
-            [PathBuf::from("/bin/a b"), PathBuf::from("/lib/x.so")]
-        );
-        assert_eq!(code_files(b""), Vec::<PathBuf>::new());
-    }
 
     #[test]
     fn the_environment_is_split_at_the_first_equals_sign() {

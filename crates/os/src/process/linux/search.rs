@@ -1,58 +1,24 @@
 //! Finds a program the way execvp(3) does.
 
-use std::ffi::OsStr;
-use std::fs;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
+use super::super::search::look_up;
 use super::super::{LaunchError, Spec};
-
-/// Where execvp looks when there is no `PATH`.
-const DEFAULT_PATH: &str = "/bin:/usr/bin";
 
 /// The file to execute for `spec`.
 ///
-/// A name without a slash is looked up in the `PATH` that the command itself will have. A file there that may
-/// not be executed is passed over; it is returned only when nothing else fits, for the system to say why not.
+/// A name without a slash is looked up in the `PATH` that the command itself will have. With one it is passed on as
+/// it is, because a script sees it as its own name; whether it can be executed the system will say.
 pub fn find(spec: &Spec) -> Result<PathBuf, LaunchError> {
     let program = &spec.program;
-    if program.as_os_str().is_empty() {
-        return Err(LaunchError::NotFound {
-            program: program.clone(),
-            searched: false,
-        });
+    if !program.as_os_str().as_bytes().contains(&b'/') {
+        let path = spec.env.iter().find(|(key, _)| key == "PATH");
+        return look_up(program, path.map(|(_, value)| value.as_os_str()));
     }
-    if program.as_os_str().as_bytes().contains(&b'/') {
-        // The command's own directory may be another one than ours.
-        return match spec.cwd {
-            Some(_) => std::path::absolute(program).map_err(LaunchError::Other),
-            None => Ok(program.clone()),
-        };
+    match spec.cwd {
+        // The command's directory may be another one than ours, where a relative path starts.
+        Some(_) => std::path::absolute(program).map_err(LaunchError::Other),
+        None => Ok(program.clone()),
     }
-    let path = spec
-        .env
-        .iter()
-        .find(|(key, _)| key == "PATH")
-        .map(|(_, value)| value.as_os_str());
-    let path = path.unwrap_or(OsStr::new(DEFAULT_PATH));
-    let mut second_best = None;
-    for folder in std::env::split_paths(path) {
-        // An empty entry stands for the working directory.
-        let candidate = Path::new(if folder.as_os_str().is_empty() {
-            Path::new(".")
-        } else {
-            &folder
-        })
-        .join(program);
-        match fs::metadata(&candidate) {
-            Ok(meta) if meta.is_file() && meta.permissions().mode() & 0o111 != 0 => return Ok(candidate),
-            Ok(meta) if meta.is_file() => second_best = second_best.or(Some(candidate)),
-            _ => {}
-        }
-    }
-    second_best.ok_or_else(|| LaunchError::NotFound {
-        program: program.clone(),
-        searched: true,
-    })
 }
