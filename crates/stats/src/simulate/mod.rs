@@ -48,7 +48,7 @@ impl Row {
 
 /// Every rule on every kind of data, `sessions` times each, reproducible from `seed`.
 ///
-/// 10,000 sessions take about three minutes on one CPU when optimised.
+/// 10,000 sessions take about a minute and a half on one CPU when optimised.
 #[must_use]
 pub fn all(sessions: usize, seed: u64) -> Vec<Row> {
     let mut rows = rules::fixed_size(sessions, seed);
