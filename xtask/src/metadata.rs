@@ -1,6 +1,6 @@
 //! What cargo knows about the workspaces here.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Context as _, Result};
@@ -12,8 +12,10 @@ pub const WORKSPACES: &[&str] = &[".", "crates/launcher", "crates/heap-shim"];
 
 /// The root of the repository.
 pub fn root() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.parent().unwrap_or(here).to_owned()
+    // Cargo tells at run time where it found this package; what was true when it was compiled may have moved.
+    let here = std::env::var_os("CARGO_MANIFEST_DIR")
+        .map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
+    here.parent().unwrap_or(&here).to_owned()
 }
 
 /// The cargo that runs us, so that a tool chain chosen by hand is kept.
