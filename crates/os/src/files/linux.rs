@@ -45,7 +45,7 @@ pub fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-pub fn create_folder(folder: &Path) -> io::Result<()> {
+pub fn create_folder(folder: &Path, mode: u32) -> io::Result<()> {
     DirBuilder::new().mode(0o700).create(folder)?;
-    std::fs::set_permissions(folder, Permissions::from_mode(0o755))
+    std::fs::set_permissions(folder, Permissions::from_mode(mode))
 }

@@ -65,12 +65,12 @@ pub fn write(path: &Path, content: &[u8], attributes: Attributes) -> io::Result<
     imp::sync_folder(folder)
 }
 
-/// Creates a folder and those above it with mode 0755 whatever the umask says, and returns the ones that were missing,
+/// Creates a folder and those above it with this mode whatever the umask says, and returns the ones that were missing,
 /// the outermost first.
 ///
 /// # Errors
 /// The system's error; those that were already created stay.
-pub fn create_folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
+pub fn create_folders(folder: &Path, mode: u32) -> io::Result<Vec<PathBuf>> {
     let mut missing: Vec<&Path> = folder
         .ancestors()
         .take_while(|ancestor| !ancestor.exists())
@@ -78,7 +78,7 @@ pub fn create_folders(folder: &Path) -> io::Result<Vec<PathBuf>> {
     missing.retain(|ancestor| !ancestor.as_os_str().is_empty());
     missing.reverse();
     for folder in &missing {
-        imp::create_folder(folder)?;
+        imp::create_folder(folder, mode)?;
     }
     Ok(missing.into_iter().map(Path::to_owned).collect())
 }

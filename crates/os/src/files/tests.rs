@@ -36,9 +36,12 @@ fn a_failed_write_leaves_nothing() {
 fn missing_folders_are_created_and_named() {
     let base = tempfile::tempdir().unwrap();
     let (outer, inner) = (base.path().join("a"), base.path().join("a/b"));
-    assert_eq!(create_folders(&inner).unwrap(), [outer.clone(), inner.clone()]);
-    assert_eq!(create_folders(&inner).unwrap(), [""; 0].map(PathBuf::from));
+    assert_eq!(
+        create_folders(&inner, 0o750).unwrap(),
+        [outer.clone(), inner.clone()]
+    );
+    assert_eq!(create_folders(&inner, 0o750).unwrap(), [""; 0].map(PathBuf::from));
     if cfg!(target_os = "linux") {
-        assert_eq!(attributes(&fs::metadata(&outer).unwrap()).mode, 0o755);
+        assert_eq!(attributes(&fs::metadata(&outer).unwrap()).mode, 0o750);
     }
 }

@@ -27,6 +27,6 @@ pub fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())
 }
 
-pub fn create_folder(folder: &Path) -> io::Result<()> {
+pub fn create_folder(folder: &Path, _: u32) -> io::Result<()> {
     std::fs::create_dir(folder)
 }

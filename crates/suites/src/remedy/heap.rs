@@ -98,12 +98,13 @@ fn heap(name: &str, summary: String, library: Result<PathBuf, String>) -> Remedy
     }
 }
 
-/// Why a library's path cannot be given to the loader, if it cannot.
-fn unlistable(library: &Path) -> Option<String> {
+/// Why a library's path cannot be given to the loader in a list, if it cannot.
+#[must_use]
+pub fn unlistable(library: &Path) -> Option<String> {
     library.to_string_lossy().contains(NOT_IN_LISTS).then(|| {
         format!(
             "the path {} contains a blank, a colon or a dollar sign, which the loader takes for something else; \
-             set XDG_CACHE_HOME to a folder without them",
+             choose a folder without them (XDG_CACHE_HOME, XDG_DATA_HOME)",
             library.display()
         )
     })

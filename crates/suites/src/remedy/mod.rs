@@ -25,6 +25,8 @@ use record::model::Support;
 
 use crate::Artifact;
 
+pub use heap::unlistable;
+
 /// A change outside the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remedy {
