@@ -34,6 +34,7 @@ mod schema;
 mod text;
 mod write;
 
+pub use crate::model::RunId;
 pub use error::StoreError;
 pub use open::Store;
 pub use read::Filter;
