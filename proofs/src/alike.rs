@@ -10,6 +10,7 @@ use anyhow::{Context, Result};
 use measure::command::block;
 use measure::command::compare::{self, Rule};
 use record::model::{CommandMetric, Verdict};
+use stats::symmetric::SymmetricSequence;
 
 use crate::common::{Busy, Programs, command, runner, scaled};
 
@@ -24,7 +25,7 @@ pub fn run(scale: f64) -> Result<bool> {
     let _busy = Busy::start(&programs, 2)?;
     // About 1, 2 and 4 ms on a quiet processor.
     let amounts = ["300000", "900000", "2100000"];
-    let mut wrong = [0_usize; METRICS.len()];
+    let mut wrong = [0_usize; 2 * METRICS.len()];
     for index in 0..comparisons {
         let arm = command(&spin, &[amounts[index % amounts.len()]], None);
         let mut runner = runner(vec![arm.clone(), arm])?;
@@ -43,6 +44,8 @@ pub fn run(scale: f64) -> Result<bool> {
     };
     row("underhood, watched after every block to 60", "wall", wrong[0]);
     row("underhood, watched after every block to 60", "cpu", wrong[1]);
+    row("the rule by sizes, watched likewise", "wall", wrong[2]);
+    row("the rule by sizes, watched likewise", "cpu", wrong[3]);
     row("hyperfine -N, 30 runs, its own sentence", "wall", sentence);
     row(
         "hyperfine -N, 30 runs, Welch test at 5 % on its exported times",
@@ -56,20 +59,29 @@ pub fn run(scale: f64) -> Result<bool> {
         } else {
             0.0
         };
-    Ok(wrong.iter().all(|&count| count as f64 <= allowed))
+    Ok(wrong[..METRICS.len()]
+        .iter()
+        .all(|&count| count as f64 <= allowed))
 }
 
-/// Whether any look at any metric said faster or slower.
-fn watch(runner: &mut dyn block::ArmRunner, seed: u64) -> Result<[bool; METRICS.len()]> {
+/// Whether any look at any metric said faster or slower: by our rule, then by sizes.
+fn watch(runner: &mut dyn block::ArmRunner, seed: u64) -> Result<[bool; 2 * METRICS.len()]> {
     let mut random = fastrand::Rng::with_seed(seed);
     let mut blocks = Vec::new();
-    let mut called = [false; METRICS.len()];
+    let mut called = [false; 2 * METRICS.len()];
+    let rule = Rule::default();
+    let mut sizes = METRICS.map(|_| SymmetricSequence::new(rule.alpha));
+    let different = |verdict: Option<Verdict>| matches!(verdict, Some(Verdict::Faster | Verdict::Slower));
     for index in 0..BLOCKS {
         blocks.push(block::run(runner, &[0, 1], index, "measure", random.u64(..))?);
-        for (called, metric) in called.iter_mut().zip(METRICS) {
+        for (place, metric) in METRICS.into_iter().enumerate() {
             let ratios = compare::log_ratios(&blocks, metric, 0, 1);
-            let verdict = compare::comparison(&ratios, metric, 1, Rule::default()).map(|c| c.verdict);
-            *called |= matches!(verdict, Some(Verdict::Faster | Verdict::Slower));
+            called[place] |= different(compare::comparison(&ratios, metric, 1, rule).map(|c| c.verdict));
+            if let Some(&last) = ratios.last() {
+                sizes[place].push(last);
+            }
+            let by_sizes = compare::verdict_of(&sizes[place].interval(), rule.margin);
+            called[METRICS.len() + place] |= different(Some(by_sizes));
         }
     }
     Ok(called)

@@ -5,6 +5,7 @@ use measure::command::block;
 use measure::command::compare::{self, Rule};
 use measure::command::launch;
 use record::model::{CommandMetric, Verdict};
+use stats::symmetric::SymmetricSequence;
 
 use crate::common::{Busy, Programs, command, last_cpu, launcher, runner, scaled};
 
@@ -62,7 +63,7 @@ pub fn run(scale: f64) -> Result<bool> {
     let turns = calibrated(&programs, 20e6)?;
     println!("\nA program of 20 ms: {turns} turns of the loop.\n");
     println!(
-        "| true slow-down | blocks at most | called slower | called faster | median blocks |\n|---|---|---|---|---|"
+        "| true slow-down | blocks at most | called slower | called faster | median blocks | the rule by sizes |\n|---|---|---|---|---|---|"
     );
     let mut all = true;
     for case in CASES {
@@ -70,13 +71,15 @@ pub fn run(scale: f64) -> Result<bool> {
         let spin = programs.get("spin")?;
         let slower = ((turns as f64 * case.factor) as u64).to_string();
         let cpus = Some(vec![last_cpu()?]);
-        let (mut seen, mut wrong, mut needed) = (0, 0, Vec::new());
+        let (mut seen, mut wrong, mut needed, mut sizes) = (0, 0, Vec::new(), 0);
         for index in 0..tries {
             let arms = vec![
                 command(&spin, &[&turns.to_string()], cpus.clone()),
                 command(&spin, &[&slower], cpus.clone()),
             ];
-            match decide(arms, case, index as u64)? {
+            let (decision, by_sizes) = decide(arms, case, index as u64)?;
+            sizes += usize::from(by_sizes);
+            match decision {
                 Some((Verdict::Slower, blocks)) => {
                     seen += 1;
                     needed.push(blocks);
@@ -91,7 +94,7 @@ pub fn run(scale: f64) -> Result<bool> {
             .get(needed.len() / 2)
             .map_or_else(|| "none".to_owned(), ToString::to_string);
         println!(
-            "| {} | {} | {seen} of {tries} | {wrong} | {median} |",
+            "| {} | {} | {seen} of {tries} | {wrong} | {median} | {sizes} of {tries} |",
             case.name, case.blocks
         );
         all &= !case.required || seen as f64 >= 0.9 * tries as f64;
@@ -99,10 +102,15 @@ pub fn run(scale: f64) -> Result<bool> {
     Ok(all)
 }
 
-fn decide(arms: Vec<launch::Command>, case: &Case, seed: u64) -> Result<Option<(Verdict, usize)>> {
+/// The verdict by our rule with the number of blocks it took, and whether the rule by sizes saw the slow-down too.
+type Decision = (Option<(Verdict, usize)>, bool);
+
+fn decide(arms: Vec<launch::Command>, case: &Case, seed: u64) -> Result<Decision> {
     let mut runner = runner(arms)?;
     let mut random = fastrand::Rng::with_seed(seed);
     let mut blocks = Vec::new();
+    let (mut decision, mut by_sizes, mut sizes) =
+        (None, false, SymmetricSequence::new(Rule::default().alpha));
     for index in 0..case.blocks {
         blocks.push(block::run(
             &mut runner,
@@ -112,12 +120,21 @@ fn decide(arms: Vec<launch::Command>, case: &Case, seed: u64) -> Result<Option<(
             random.u64(..),
         )?);
         let ratios = compare::log_ratios(&blocks, case.metric, 0, 1);
-        let verdict = compare::comparison(&ratios, case.metric, 1, Rule::default()).map(|c| c.verdict);
-        if let Some(verdict @ (Verdict::Faster | Verdict::Slower)) = verdict {
-            return Ok(Some((verdict, blocks.len())));
+        if decision.is_none() {
+            let verdict = compare::comparison(&ratios, case.metric, 1, Rule::default()).map(|c| c.verdict);
+            decision = verdict
+                .filter(|v| matches!(v, Verdict::Faster | Verdict::Slower))
+                .map(|v| (v, blocks.len()));
+        }
+        if let Some(&last) = ratios.last() {
+            sizes.push(last);
+        }
+        by_sizes |= compare::verdict_of(&sizes.interval(), Rule::default().margin) == Verdict::Slower;
+        if decision.is_some() && by_sizes {
+            break;
         }
     }
-    Ok(None)
+    Ok((decision, by_sizes))
 }
 
 /// The number of turns that takes so many nanoseconds of processor time here.
