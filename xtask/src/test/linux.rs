@@ -8,7 +8,7 @@ use anyhow::{Context as _, Result};
 
 use super::packages;
 use super::tally::Tally;
-use super::{Context, Report, SKIPS};
+use super::{Context, Report, SHOW_OUTPUT};
 use crate::metadata::{WORKSPACES, cargo, host, root, target_dir};
 use crate::shell;
 
@@ -59,36 +59,34 @@ pub fn docs(_: &Context) -> Result<Report> {
 }
 
 /// The tests of the main workspace.
-pub fn test(context: &Context) -> Result<Report> {
-    run_tests(context, ".", &[])
+pub fn test(_: &Context) -> Result<Report> {
+    run_tests(".", &[])
 }
 
 /// The tests of the launcher's workspace.
-pub fn test_launcher(context: &Context) -> Result<Report> {
-    run_tests(context, "crates/launcher", &[])
+pub fn test_launcher(_: &Context) -> Result<Report> {
+    run_tests("crates/launcher", &[])
 }
 
 /// The tests of the heaps, with the libraries that the bundle has built from the same sources.
-pub fn test_heap_shim(context: &Context) -> Result<Report> {
+pub fn test_heap_shim(_: &Context) -> Result<Report> {
     let built = env::var_os("UNDERHOOD_BUNDLE_DIR")
         .map(PathBuf::from)
         .context("read UNDERHOOD_BUNDLE_DIR, which .cargo/config.toml sets")?
         .join("heap-shim")
         .join(host()?)
         .join("release");
-    run_tests(context, "crates/heap-shim", &[("UNDERHOOD_SHIM_DIR", built)])
+    run_tests("crates/heap-shim", &[("UNDERHOOD_SHIM_DIR", built)])
 }
 
-fn run_tests(context: &Context, workspace: &str, variables: &[(&str, PathBuf)]) -> Result<Report> {
+fn run_tests(workspace: &str, variables: &[(&str, PathBuf)]) -> Result<Report> {
     let mut command = workspace_cargo(workspace)?;
-    command
-        .args(["test", "--locked", "--workspace", "--no-fail-fast"])
-        .env(SKIPS, &context.skips);
+    command.args(["test", "--locked", "--workspace", "--no-fail-fast"]);
     for (name, value) in variables {
         command.env(name, value);
     }
-    let finished = shell::run(&mut command)?;
-    Ok(Tally::of_test_output(&finished.stdout, finished.status.success()).into())
+    let finished = shell::run(command.args(["--", SHOW_OUTPUT]))?;
+    Ok(Report::of_tests(&finished.stdout, finished.status.success()))
 }
 
 fn each_workspace(arguments: &[&str], variables: &[(&str, &str)]) -> Result<Report> {

@@ -9,8 +9,6 @@ mod packages;
 mod tally;
 mod windows;
 
-use std::fs;
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -18,16 +16,17 @@ use anyhow::{Context as _, Result, bail};
 
 use tally::Tally;
 
-/// The variable with the path of a file to which a test adds a line with the reason when it must skip itself.
-/// Rust's test harness has no such notion, so without this a skip would look like a pass.
-const SKIPS: &str = "UNDERHOOD_SKIPS";
+/// How a line begins that a test prints, on standard output or standard error, when it must leave something out;
+/// the reason follows. Rust's test harness has no such notion, so without this a skip would look like a pass.
+const SKIPPED: &str = "SKIPPED";
+
+/// Makes the harness show what passing tests print.
+const SHOW_OUTPUT: &str = "--show-output";
 
 /// What steps share.
 struct Context {
     /// Debian packages that are missing.
     missing: Vec<&'static str>,
-    /// Where tests write that they skip, see [`SKIPS`].
-    skips: PathBuf,
     /// Removed at the end.
     scratch: tempfile::TempDir,
 }
@@ -49,6 +48,24 @@ impl From<Tally> for Report {
 }
 
 impl Report {
+    /// What the output of test programs says.
+    fn of_tests(output: &str, ended_well: bool) -> Self {
+        let skipped = |line: &str| {
+            line.trim_start()
+                .strip_prefix(SKIPPED)
+                .map(|reason| reason.trim_start_matches(':').trim().to_owned())
+        };
+        let reasons: Vec<_> = output.lines().filter_map(skipped).collect();
+        let mut tally = Tally::of_test_output(output, ended_well);
+        tally.skipped = reasons.len();
+        Self { tally, reasons }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.tally += other.tally;
+        self.reasons.extend(other.reasons);
+    }
+
     fn skip(reason: String) -> Self {
         Self {
             tally: Tally {
@@ -125,14 +142,8 @@ pub fn run(arguments: &[String]) -> Result<ExitCode> {
     }
 
     let scratch = tempfile::tempdir().context("create a temporary folder")?;
-    let skips = scratch.path().join("skips");
-    fs::write(&skips, "").context("create the file for skips")?;
     let missing = packages::provide(&[&packages::LINUX, &packages::WINDOWS])?;
-    let context = Context {
-        missing,
-        skips,
-        scratch,
-    };
+    let context = Context { missing, scratch };
 
     let mut results = Vec::new();
     for step in STEPS
@@ -145,25 +156,10 @@ pub fn run(arguments: &[String]) -> Result<ExitCode> {
             println!("failed to {}: {error:#}", step.name);
             Tally::check(false).into()
         });
-        results.push((step.name, started.elapsed(), context.with_skips_of_tests(report)?));
+        results.push((step.name, started.elapsed(), report));
     }
     windows::end_wine(&context);
     Ok(summarise(&results, require_all))
-}
-
-impl Context {
-    /// Adds what tests wrote into the file for skips since the last call.
-    fn with_skips_of_tests(&self, mut report: Report) -> Result<Report> {
-        let text = fs::read_to_string(&self.skips).context("read the file for skips")?;
-        fs::write(&self.skips, "").context("empty the file for skips")?;
-        for reason in text.lines().filter(|line| !line.trim().is_empty()) {
-            // The harness has counted it as passed.
-            report.tally.passed = report.tally.passed.saturating_sub(1);
-            report.tally.skipped += 1;
-            report.reasons.push(reason.to_owned());
-        }
-        Ok(report)
-    }
 }
 
 fn summarise(results: &[(&str, Duration, Report)], require_all: bool) -> ExitCode {

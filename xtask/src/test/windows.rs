@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use super::packages;
 use super::tally::Tally;
-use super::{Context, Report, SKIPS};
+use super::{Context, Report, SHOW_OUTPUT};
 use crate::metadata::{root, target_dir};
 use crate::shell;
 
@@ -62,16 +62,12 @@ pub fn test(context: &Context) -> Result<Report> {
     let programs = built(&mut command, |message| message["profile"]["test"] == true)?;
     ensure!(!programs.is_empty(), "cargo built no test programs");
 
-    let mut tally = Tally::default();
+    let mut report = Report::from(Tally::default());
     for (program, folder) in programs {
-        let finished = shell::run(
-            wine(context, &program)
-                .current_dir(folder)
-                .env(SKIPS, wine_path(&context.skips)),
-        )?;
-        tally += Tally::of_test_output(&finished.stdout, finished.status.success());
+        let finished = shell::run(wine(context, &program).arg(SHOW_OUTPUT).current_dir(folder))?;
+        report.add(Report::of_tests(&finished.stdout, finished.status.success()));
     }
-    Ok(tally.into())
+    Ok(report)
 }
 
 /// Builds underhood.exe and runs what it must be able to do.
@@ -197,9 +193,4 @@ fn wine(context: &Context, program: &Path) -> Command {
         .env("WINEDLLOVERRIDES", "mscoree,mshtml=")
         .env_remove("DISPLAY");
     command
-}
-
-/// Unix paths are below the drive Z: in Wine.
-fn wine_path(path: &Path) -> String {
-    format!("Z:{}", path.display()).replace('/', "\\")
 }
