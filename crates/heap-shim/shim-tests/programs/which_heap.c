@@ -1,5 +1,5 @@
 /* Prints the heap that the selector chose and whether its table is locked; with an argument, does so in a child
- * program, with the environment cleared first when the argument is "cleared". */
+ * program, or, when the argument is "cleared", after it has cleared its environment. */
 #define _GNU_SOURCE
 #include "check.h"
 #include <dlfcn.h>
@@ -28,6 +28,7 @@ int main(int count, char **arguments)
 {
     if (count > 1) {
         if (strcmp(arguments[1], "cleared") == 0) {
+            free(malloc(1));
             clearenv();
         } else {
             fflush(stdout);

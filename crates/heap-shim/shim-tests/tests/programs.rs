@@ -61,7 +61,7 @@ fn bash() {
 fn git() {
     let repository = temporary_folder("git").display().to_string();
     let script = format!(
-        "export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_DATE=@0+0000 GIT_COMMITTER_DATE=@0+0000 \
+        "export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_DATE=2001-01-01T00:00:00Z GIT_COMMITTER_DATE=2001-01-01T00:00:00Z \
          GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a; \
          cd {repository} && rm -rf .git && git init -q -b main && seq 1 20000 > f && git add f && \
          git commit -q -m one && seq 1 2 20000 > f && git commit -q -a -m two && git log --stat && git gc -q && git fsck"

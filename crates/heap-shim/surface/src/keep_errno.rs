@@ -8,12 +8,18 @@
 //!
 //! A heap then sees the failure in the return value but not the reason. The bundled heaps look at the reason only
 //! to repeat `EAGAIN` or to fall back from `MADV_FREE`, and get by without.
+//!
+//! Locked memory is more than an error number: snmalloc takes the success of `MADV_DONTNEED` for granted and would
+//! hand out old content as zeroed. So what the kernel refuses there is done by hand.
 
 use core::ffi::c_int;
 use core::ffi::c_void;
 
 use crate::errno;
 use crate::hidden_symbols;
+
+/// "Forget the content; it reads as zero from now on", madvise(2).
+const DONTNEED: c_int = 4;
 
 unsafe extern "C" {
     fn __real_madvise(start: *mut c_void, length: usize, advice: c_int) -> c_int;
@@ -24,8 +30,15 @@ extern "C" fn madvise(start: *mut c_void, length: usize, advice: c_int) -> c_int
     let saved = errno::get();
     // SAFETY: the heap that called owns the range; the arguments pass through unchanged.
     let result = unsafe { __real_madvise(start, length, advice) };
-    if result != 0 {
-        errno::set(saved);
+    if result == 0 {
+        return 0;
+    }
+    let is_locked = advice == DONTNEED && errno::get() == errno::EINVAL;
+    errno::set(saved);
+    if is_locked {
+        // SAFETY: the heap forgets the content of memory that it owns and has committed, so it may be written.
+        unsafe { core::ptr::write_bytes(start.cast::<u8>(), 0, length) };
+        return 0;
     }
     result
 }

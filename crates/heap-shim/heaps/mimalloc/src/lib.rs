@@ -23,6 +23,8 @@ use surface::errno;
 unsafe extern "C" {
     /// Not in the bindings. `handler` gets the error number and `argument`.
     fn mi_register_error(handler: Option<unsafe extern "C" fn(c_int, *mut c_void)>, argument: *mut c_void);
+    /// Not in the bindings. What mimalloc's constructor does; harmless when repeated.
+    fn _mi_auto_process_init();
 }
 
 /// mimalloc.
@@ -42,6 +44,13 @@ unsafe extern "C" fn on_error(error: c_int, _: *mut c_void) {
 fn report_errors() {
     // SAFETY: stores two pointers; the handler lives as long as the process (`-z nodelete`).
     unsafe { mi_register_error(Some(on_error), ptr::null_mut()) };
+}
+
+/// Starts mimalloc where its constructor has been left out. Without it no thread's memory is taken back when the
+/// thread ends, and the next thread at the same address takes it for its own.
+pub fn start() {
+    // SAFETY: has no preconditions; it allocates nothing through the C library.
+    unsafe { _mi_auto_process_init() };
 }
 
 impl Heap for Mimalloc {

@@ -38,8 +38,9 @@ impl Heap for Snmalloc {
 
     #[inline(always)]
     unsafe fn memalign(alignment: usize, size: usize) -> *mut c_void {
+        // A size of 0 would yield null.
         // SAFETY: any arguments are legal.
-        unsafe { sn_memalign(alignment, size) }
+        unsafe { sn_memalign(alignment, size.max(1)) }
     }
 
     #[inline(always)]
