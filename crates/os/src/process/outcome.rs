@@ -59,7 +59,7 @@ pub struct Usage {
     /// True when the peak is not above what the command inherits from its launcher, so that the true one
     /// may be anything up to it: print it with "≤".
     pub peak_rss_is_upper_bound: bool,
-    /// Page faults that needed no I/O.
+    /// Page faults that needed no I/O; on Windows, which does not tell them apart, all of them.
     pub minor_faults: Option<u64>,
     /// Page faults that waited for I/O.
     pub major_faults: Option<u64>,

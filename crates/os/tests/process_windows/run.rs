@@ -178,10 +178,19 @@ fn strays_are_counted_and_ended() {
 
 #[test]
 fn memory_is_the_commands_own() {
-    let peak = |mib: &str| run(&role("touch", &[mib])).usage.peak_rss_bytes.unwrap();
+    let peak = |mib: &str| run(&role("touch", &[mib])).usage.peak_rss_bytes;
     let (large, small) = (peak("200"), peak("1"));
-    assert!((200 << 20..300 << 20).contains(&large), "{large}");
-    assert!(small < 100 << 20, "{small}");
+    // Where jobs count, they know the peak. Where they do not, a process may still be asked before it is forgotten.
+    let counted = launcher()
+        .support()
+        .iter()
+        .any(|(feature, answer)| *feature == "job_peak" && answer.is_ok());
+    assert!(!counted || (large.is_some() && small.is_some()));
+    assert!(
+        large.is_none_or(|peak| (200 << 20..300 << 20).contains(&peak)),
+        "{large:?}"
+    );
+    assert!(small.is_none_or(|peak| peak < 100 << 20), "{small:?}");
 }
 
 #[test]
@@ -226,10 +235,12 @@ fn open_handles() -> u32 {
 }
 
 #[test]
+#[expect(clippy::print_stdout, reason = "shown when the test fails, or on request")]
 fn every_feature_has_an_answer() {
     let support = launcher().support();
-    assert_eq!(support.len(), 7);
+    assert_eq!(support.len(), 8);
     for (feature, answer) in support {
+        println!("{feature}: {answer:?}");
         if let Err(why) = answer {
             assert!(why.reason().len() > 20, "{feature}: {why}");
         }

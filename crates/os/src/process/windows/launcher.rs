@@ -91,6 +91,13 @@ impl Launcher {
                 ),
             ),
             (
+                "peak_rss",
+                answer(
+                    sources.peak,
+                    "this system forgets the memory figures of a process when it ends",
+                ),
+            ),
+            (
                 "cycles",
                 answer(
                     sources.cycles,

@@ -28,6 +28,8 @@ pub struct Sources {
     pub job_accounts: bool,
     /// The job knows its peak of committed memory.
     pub job_peak: bool,
+    /// There is a peak at all, if only the first process's.
+    pub peak: bool,
     /// The process counts cycles.
     pub cycles: bool,
 }
@@ -53,20 +55,19 @@ pub fn read(job: &Job, process: BorrowedHandle<'_>, wall: Duration) -> (Usage, S
         user_ns,
         system_ns,
         cpu_ns,
-        peak_rss_bytes: Some(if job_peak > 0 {
-            job_peak
-        } else {
-            memory.PeakWorkingSetSize as u64
-        }),
+        peak_rss_bytes: [job_peak, memory.PeakWorkingSetSize as u64]
+            .into_iter()
+            .find(|&peak| peak > 0),
         minor_faults: Some(u64::from(basic.TotalPageFaultCount.max(memory.PageFaultCount))),
         read_bytes: Some(job_io.ReadTransferCount.max(io.ReadTransferCount)),
         written_bytes: Some(job_io.WriteTransferCount.max(io.WriteTransferCount)),
         ..Usage::default()
     };
     let sources = Sources {
-        job_accounts: basic.TotalProcesses > 0
-            && ticks(basic.TotalUserTime) + ticks(basic.TotalKernelTime) > 0,
+        // Times may be below a tick; no process runs without a page fault.
+        job_accounts: basic.TotalPageFaultCount > 0,
         job_peak: job_peak > 0,
+        peak: usage.peak_rss_bytes.is_some(),
         cycles: cycles_ns.is_some(),
     };
     (usage, sources)
