@@ -26,17 +26,31 @@ use crate::exit::{CHECK_FAILED, COMMAND_FAILED, Failure};
 pub fn write(path: &Path, remedy: &Remedy, command: &[OsString], force: bool) -> Result<String, Failure> {
     let places = Places::of(Scope::User, None)?;
     let path = absolute(path)?;
-    let (program, arguments) = command.split_first().ok_or_else(|| Failure::usage("find a command; give it after --"))?;
+    let (program, arguments) = command
+        .split_first()
+        .ok_or_else(|| Failure::usage("find a command; give it after --"))?;
     let program = os::loader::find_in_path(program, std::env::var_os("PATH").as_deref())
         .map_err(|error| Failure::new(COMMAND_FAILED, error.to_string()))?;
     let program = absolute(&program)?;
-    if path.canonicalize().is_ok_and(|path| program.canonicalize().is_ok_and(|program| program == path)) {
+    if path
+        .canonicalize()
+        .is_ok_and(|path| program.canonicalize().is_ok_and(|program| program == path))
+    {
         let path = path.display();
-        return Err(Failure::new(CHECK_FAILED, format!("write the launcher {path}: it would replace the program itself")));
+        return Err(Failure::new(
+            CHECK_FAILED,
+            format!("write the launcher {path}: it would replace the program itself"),
+        ));
     }
     let (library, remedy) = lasting(&places, remedy)?;
-    let words: Vec<OsString> = std::iter::once(program.into_os_string()).chain(arguments.iter().cloned()).collect();
-    let wanted = Wanted { path: path.clone(), ours: Ours::Whole(script(&remedy, &words)), mode: 0o755 };
+    let words: Vec<OsString> = std::iter::once(program.into_os_string())
+        .chain(arguments.iter().cloned())
+        .collect();
+    let wanted = Wanted {
+        path: path.clone(),
+        ours: Ours::Whole(script(&remedy, &words)),
+        mode: 0o755,
+    };
     Ledger::of_file(&places, &path).apply(
         &format!("launcher with {}", remedy.name),
         library.as_slice(),
@@ -54,9 +68,14 @@ pub fn write(path: &Path, remedy: &Remedy, command: &[OsString], force: bool) ->
 /// The remedy with its library in a place that lasts.
 pub fn lasting(places: &Places, remedy: &Remedy) -> Result<(Option<Library>, Remedy), Failure> {
     if let Some(reason) = remedy.available.reason() {
-        return Err(Failure::new(crate::exit::UNSUPPORTED, format!("apply {}: {reason}", remedy.name)));
+        return Err(Failure::new(
+            crate::exit::UNSUPPORTED,
+            format!("apply {}: {reason}", remedy.name),
+        ));
     }
-    let Some(&unpacked) = remedy.libraries().first() else { return Ok((None, remedy.clone())) };
+    let Some(&unpacked) = remedy.libraries().first() else {
+        return Ok((None, remedy.clone()));
+    };
     Ok(match Library::of_unpacked(places, unpacked)? {
         Some(library) => {
             let remedy = remedy.with_library(library.path.clone());
@@ -74,8 +93,13 @@ fn absolute(path: &Path) -> Result<PathBuf, Failure> {
 /// The text of a launcher.
 pub fn script(remedy: &Remedy, command: &[OsString]) -> Vec<u8> {
     // A library may have any path, and the remedy's name may contain it: no line end may leave the comment.
-    let name: String = remedy.name.chars().filter(|letter| !letter.is_control()).collect();
-    let mut text = format!("#!/bin/sh\n# A launcher made by underhood: the command below with {name}.\n").into_bytes();
+    let name: String = remedy
+        .name
+        .chars()
+        .filter(|letter| !letter.is_control())
+        .collect();
+    let mut text =
+        format!("#!/bin/sh\n# A launcher made by underhood: the command below with {name}.\n").into_bytes();
     for library in remedy.libraries() {
         text.extend_from_slice(b"library=");
         text.extend(quote::shell(library.as_os_str()));
@@ -86,7 +110,10 @@ pub fn script(remedy: &Remedy, command: &[OsString]) -> Vec<u8> {
     let tunables = remedy.tunables();
     if !tunables.is_empty() {
         // Of a tunable that is set twice the last value counts.
-        let settings: Vec<String> = tunables.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let settings: Vec<String> = tunables
+            .iter()
+            .map(|(name, value)| format!("{name}={value}"))
+            .collect();
         text.extend_from_slice(b"GLIBC_TUNABLES=${GLIBC_TUNABLES:+$GLIBC_TUNABLES:}");
         text.extend(quote::shell(settings.join(":").as_ref()));
         text.extend_from_slice(b"\nexport GLIBC_TUNABLES\n");

@@ -94,7 +94,10 @@ pub struct Ledger<'a> {
 impl<'a> Ledger<'a> {
     /// The record of a name.
     pub fn named(places: &'a Places, name: &str) -> Self {
-        Self { places, name: format!("{name}.json") }
+        Self {
+            places,
+            name: format!("{name}.json"),
+        }
     }
 
     /// The record of one file that we made.
@@ -117,34 +120,52 @@ impl<'a> Ledger<'a> {
     }
 
     /// Changes files and records it. Nothing is changed when one of them is not ours and `force` is not given.
-    pub fn apply(&self, title: &str, libraries: &[Library], wanted: &[Wanted], force: bool) -> Result<(), Failure> {
+    pub fn apply(
+        &self,
+        title: &str,
+        libraries: &[Library],
+        wanted: &[Wanted],
+        force: bool,
+    ) -> Result<(), Failure> {
         let earlier = self.read()?;
         let mut record = Record {
             schema: SCHEMA.to_owned(),
             title: title.to_owned(),
             libraries: libraries.iter().map(|library| library.path.clone()).collect(),
             changes: Vec::new(),
-            folders: earlier.as_ref().map(|record| record.folders.clone()).unwrap_or_default(),
+            folders: earlier
+                .as_ref()
+                .map(|record| record.folders.clone())
+                .unwrap_or_default(),
         };
         let mut steps = Vec::new();
         for wanted in wanted {
             if wanted.path.to_str().is_none() {
                 let path = wanted.path.display();
-                return Err(Failure::usage(format!("keep a record of {path}: its name is not UTF-8; choose another name")));
+                return Err(Failure::usage(format!(
+                    "keep a record of {path}: its name is not UTF-8; choose another name"
+                )));
             }
-            let known = earlier.iter().flat_map(|record| &record.changes).find(|change| change.path == wanted.path);
+            let known = earlier
+                .iter()
+                .flat_map(|record| &record.changes)
+                .find(|change| change.path == wanted.path);
             let step = self.step(wanted, known, force)?;
             record.changes.push(step.change.clone());
             steps.push(step);
         }
-        let forgotten = earlier.iter().flat_map(|record| &record.changes).filter(|change| {
-            wanted.iter().all(|wanted| wanted.path != change.path)
-        });
+        let forgotten = earlier
+            .iter()
+            .flat_map(|record| &record.changes)
+            .filter(|change| wanted.iter().all(|wanted| wanted.path != change.path));
         record.changes.extend(forgotten.cloned());
         let result = self.carry_out(&mut record, libraries, &steps);
         if result.is_err() {
             // The first failure is the one to report; what this cannot restore the record still knows.
-            let restored = steps.iter().rev().all(|step| State::restore(step.current.as_ref(), &step.target).is_ok());
+            let restored = steps
+                .iter()
+                .rev()
+                .all(|step| State::restore(step.current.as_ref(), &step.target).is_ok());
             if restored && self.write(earlier.as_ref()).is_ok() {
                 library::sweep(self.places);
                 let known = earlier.map(|record| record.folders).unwrap_or_default();
@@ -157,19 +178,33 @@ impl<'a> Ledger<'a> {
     fn step(&self, wanted: &Wanted, known: Option<&Change>, force: bool) -> Result<Step, Failure> {
         let target = self.places.on_disk(&wanted.path);
         let current = State::of(&target)?;
-        let untouched = known.is_some_and(|change| current.as_ref().is_some_and(|state| digest(&state.content) == change.after));
-        let others = || current.as_ref().map(|state| lines::without(&state.content, known.and_then(|change| change.line.as_deref())));
+        let untouched = known.is_some_and(|change| {
+            current
+                .as_ref()
+                .is_some_and(|state| digest(&state.content) == change.after)
+        });
+        let others = || {
+            current
+                .as_ref()
+                .map(|state| lines::without(&state.content, known.and_then(|change| change.line.as_deref())))
+        };
         let before = match known {
             Some(change) if untouched => change.before.clone(),
             Some(_) if current.is_none() => None,
             Some(_) if matches!(wanted.ours, Ours::Line(_)) => {
                 // Somebody else wrote to it since: what they want without us is what is there without our line.
                 let (content, attributes) = (others(), current.as_ref().map(|state| state.attributes));
-                content.zip(attributes).map(|(content, attributes)| Kept::from(&State { content, attributes }))
+                content
+                    .zip(attributes)
+                    .map(|(content, attributes)| Kept::from(&State { content, attributes }))
             }
             _ => {
                 if current.is_some() && !force && matches!(wanted.ours, Ours::Whole(_)) {
-                    let why = if known.is_some() { "somebody changed it since" } else { "it is not ours" };
+                    let why = if known.is_some() {
+                        "somebody changed it since"
+                    } else {
+                        "it is not ours"
+                    };
                     let path = target.display();
                     return Err(Failure::new(
                         CHECK_FAILED,
@@ -185,17 +220,35 @@ impl<'a> Ledger<'a> {
         };
         let (content, line) = match &wanted.ours {
             Ours::Whole(content) => (content.clone(), None),
-            Ours::Line(line) => (lines::with(&others().unwrap_or_default(), line), Some(line.clone())),
+            Ours::Line(line) => (
+                lines::with(&others().unwrap_or_default(), line),
+                Some(line.clone()),
+            ),
         };
-        let change = Change { path: wanted.path.clone(), line, before, after: digest(&content) };
-        Ok(Step { change, target, current, new: State { content, attributes } })
+        let change = Change {
+            path: wanted.path.clone(),
+            line,
+            before,
+            after: digest(&content),
+        };
+        Ok(Step {
+            change,
+            target,
+            current,
+            new: State { content, attributes },
+        })
     }
 
     fn carry_out(&self, record: &mut Record, libraries: &[Library], steps: &[Step]) -> Result<(), Failure> {
         let mode = self.places.folder_mode();
-        let libraries: Vec<_> =
-            libraries.iter().map(|library| (library, self.places.on_disk(&library.path))).collect();
-        let targets = libraries.iter().map(|(_, target)| target).chain(steps.iter().map(|step| &step.target));
+        let libraries: Vec<_> = libraries
+            .iter()
+            .map(|library| (library, self.places.on_disk(&library.path)))
+            .collect();
+        let targets = libraries
+            .iter()
+            .map(|(_, target)| target)
+            .chain(steps.iter().map(|step| &step.target));
         let mut folders = vec![self.folder()];
         folders.extend(targets.filter_map(|target| target.parent().map(Path::to_owned)));
         for folder in folders {
@@ -205,16 +258,23 @@ impl<'a> Ledger<'a> {
         for (library, target) in libraries {
             library.write(&target)?;
         }
-        steps.iter().try_for_each(|step| State::restore(Some(&step.new), &step.target))
+        steps
+            .iter()
+            .try_for_each(|step| State::restore(Some(&step.new), &step.target))
     }
 
     /// Writes or removes the record.
     fn write(&self, record: Option<&Record>) -> Result<(), Failure> {
-        let Some(record) = record else { return State::restore(None, &self.file()) };
+        let Some(record) = record else {
+            return State::restore(None, &self.file());
+        };
         let text = serde_json::to_string_pretty(record)
             .map_err(|error| Failure::new(COMMAND_FAILED, format!("write the record of changes: {error}")))?;
         // It holds what was in files that perhaps not everybody may read.
-        let state = State { content: format!("{text}\n").into_bytes(), attributes: os::files::own_attributes(0o600) };
+        let state = State {
+            content: format!("{text}\n").into_bytes(),
+            attributes: os::files::own_attributes(0o600),
+        };
         State::restore(Some(&state), &self.file())
     }
 
@@ -224,7 +284,10 @@ impl<'a> Ledger<'a> {
     pub fn undo(&self, force: bool) -> Result<Vec<PathBuf>, Failure> {
         let Some(record) = self.read()? else {
             let folder = self.folder();
-            return Err(Failure::new(CHECK_FAILED, format!("undo: nothing is recorded in {}", folder.display())));
+            return Err(Failure::new(
+                CHECK_FAILED,
+                format!("undo: nothing is recorded in {}", folder.display()),
+            ));
         };
         // All is judged before anything is touched.
         let mut plan = Vec::new();
@@ -245,8 +308,13 @@ impl<'a> Ledger<'a> {
 
     /// All records of a place, for those who must know what is still needed.
     pub fn all(places: &Places) -> Vec<Record> {
-        let entries = fs::read_dir(places.on_disk(&places.ledger())).into_iter().flatten().flatten();
-        entries.filter_map(|entry| read(&entry.path()).ok().flatten()).collect()
+        let entries = fs::read_dir(places.on_disk(&places.ledger()))
+            .into_iter()
+            .flatten()
+            .flatten();
+        entries
+            .filter_map(|entry| read(&entry.path()).ok().flatten())
+            .collect()
     }
 }
 
@@ -265,16 +333,26 @@ fn read(file: &Path) -> Result<Option<Record>, Failure> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(denied(error, &format!("read {}", file.display()))),
     };
-    let record = serde_json::from_slice::<Record>(&bytes).ok().filter(|record| record.schema == SCHEMA);
+    let record = serde_json::from_slice::<Record>(&bytes)
+        .ok()
+        .filter(|record| record.schema == SCHEMA);
     record.map(Some).ok_or_else(|| {
         let path = file.display();
-        Failure::new(CHECK_FAILED, format!("understand {path}: it is damaged, or a newer version of Underhood wrote it"))
+        Failure::new(
+            CHECK_FAILED,
+            format!("understand {path}: it is damaged, or a newer version of Underhood wrote it"),
+        )
     })
 }
 
 /// What to make of a changed file: `None` to leave it alone, `Some(None)` to remove it.
 fn reverse(change: &Change, target: &Path, force: bool) -> Result<Option<Option<State>>, Failure> {
-    let damaged = || Failure::new(CHECK_FAILED, format!("undo {}: the record is damaged", change.path.display()));
+    let damaged = || {
+        Failure::new(
+            CHECK_FAILED,
+            format!("undo {}: the record is damaged", change.path.display()),
+        )
+    };
     let before = match &change.before {
         Some(kept) => Some(kept.state().ok_or_else(damaged)?),
         None => None,
@@ -285,23 +363,35 @@ fn reverse(change: &Change, target: &Path, force: bool) -> Result<Option<Option<
     }
     let Some(state) = &current else {
         // Somebody removed it. If nothing was there before, that is what undoing would do.
-        return if force { Ok(Some(before)) } else { refuse(target, "removed") };
+        return if force {
+            Ok(Some(before))
+        } else {
+            refuse(target, "removed")
+        };
     };
     if force || digest(&state.content) == change.after {
         return Ok(Some(before));
     }
-    let Some(line) = &change.line else { return refuse(target, "changed") };
+    let Some(line) = &change.line else {
+        return refuse(target, "changed");
+    };
     let content = lines::without(&state.content, Some(line));
     if content.is_empty() && before.is_none() {
         return Ok(Some(None));
     }
-    Ok((content != state.content).then_some(Some(State { content, attributes: state.attributes })))
+    Ok((content != state.content).then_some(Some(State {
+        content,
+        attributes: state.attributes,
+    })))
 }
 
 fn refuse<T>(target: &Path, what: &str) -> Result<T, Failure> {
     let path = target.display();
     let advice = "look at what it was changed for; --force restores what was there before us all the same";
-    Err(Failure::new(CHECK_FAILED, format!("undo {path}: somebody {what} it since; {advice}")))
+    Err(Failure::new(
+        CHECK_FAILED,
+        format!("undo {path}: somebody {what} it since; {advice}"),
+    ))
 }
 
 fn create_folders(folder: &Path, mode: u32, record: &mut Record) -> Result<(), Failure> {

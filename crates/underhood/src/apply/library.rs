@@ -29,7 +29,10 @@ impl Library {
     pub fn carried(places: &Places, name: &str) -> Result<Self, Failure> {
         let artifact = bundle::find(name).ok_or_else(|| {
             let why = "it is made for Linux with the GNU C library";
-            Failure::new(UNSUPPORTED, format!("find the library {name:?} among what this build carries; {why}"))
+            Failure::new(
+                UNSUPPORTED,
+                format!("find the library {name:?} among what this build carries; {why}"),
+            )
         })?;
         Self::placed(places, artifact)
     }
@@ -37,7 +40,9 @@ impl Library {
     /// The lasting copy of a library that was unpacked; `None` for one that is not ours and lasts anyway.
     pub fn of_unpacked(places: &Places, unpacked: &Path) -> Result<Option<Self>, Failure> {
         let ours = bundle::artifacts().iter().find(|artifact| {
-            unpacked.file_name().is_some_and(|name| name == artifact.file_name)
+            unpacked
+                .file_name()
+                .is_some_and(|name| name == artifact.file_name)
                 && fs::read(unpacked).is_ok_and(|content| content == artifact.bytes)
         });
         ours.map(|artifact| Self::placed(places, artifact)).transpose()
@@ -47,7 +52,10 @@ impl Library {
         let path = places.libraries().join(artifact.file_name);
         match suites::remedy::unlistable(&path) {
             Some(reason) => Err(Failure::new(UNSUPPORTED, format!("preload a library: {reason}"))),
-            None => Ok(Self { path, content: artifact.bytes }),
+            None => Ok(Self {
+                path,
+                content: artifact.bytes,
+            }),
         }
     }
 
@@ -56,14 +64,20 @@ impl Library {
         if fs::read(target).is_ok_and(|content| content == self.content) {
             return Ok(());
         }
-        let state = State { content: self.content.to_owned(), attributes: os::files::own_attributes(0o755) };
+        let state = State {
+            content: self.content.to_owned(),
+            attributes: os::files::own_attributes(0o755),
+        };
         State::restore(Some(&state), target)
     }
 }
 
 /// Removes the copies that no record needs and no running process was started with.
 pub fn sweep(places: &Places) {
-    let needed: Vec<PathBuf> = Ledger::all(places).into_iter().flat_map(|record| record.libraries).collect();
+    let needed: Vec<PathBuf> = Ledger::all(places)
+        .into_iter()
+        .flat_map(|record| record.libraries)
+        .collect();
     let folder = places.on_disk(&places.libraries());
     for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
         let path = places.libraries().join(entry.file_name());
@@ -85,9 +99,17 @@ pub fn users(library: &Path) -> Vec<u32> {
 /// What to tell a person about copies that could not be removed yet.
 pub fn kept(places: &Places) -> Option<String> {
     let entries = fs::read_dir(places.on_disk(&places.libraries())).ok()?;
-    let needed: Vec<PathBuf> = Ledger::all(places).into_iter().flat_map(|record| record.libraries).collect();
-    let paths = entries.flatten().map(|entry| places.libraries().join(entry.file_name()));
-    let busy: Vec<_> = paths.filter(|path| !needed.contains(path)).map(|path| (users(&path).len(), path)).collect();
+    let needed: Vec<PathBuf> = Ledger::all(places)
+        .into_iter()
+        .flat_map(|record| record.libraries)
+        .collect();
+    let paths = entries
+        .flatten()
+        .map(|entry| places.libraries().join(entry.file_name()));
+    let busy: Vec<_> = paths
+        .filter(|path| !needed.contains(path))
+        .map(|path| (users(&path).len(), path))
+        .collect();
     let (count, path) = busy.into_iter().find(|(count, _)| *count > 0)?;
     Some(format!(
         "{} stays for now: {count} running processes were started with it; the next undo or select removes it",

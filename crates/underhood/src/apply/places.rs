@@ -44,7 +44,12 @@ impl Places {
             })?),
             None => None,
         };
-        Ok(Self { scope, root, config, data })
+        Ok(Self {
+            scope,
+            root,
+            config,
+            data,
+        })
     }
 
     /// Where a path is now.
@@ -108,10 +113,19 @@ impl Places {
 
 /// A folder of the XDG Base Directory Specification; a relative path in the variable does not count.
 fn user_folder(variable: &str, below_home: &str) -> Result<PathBuf, Failure> {
-    let absolute = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-    absolute(variable).or_else(|| absolute("HOME").map(|home| home.join(below_home))).ok_or_else(|| {
-        Failure::new(COMMAND_FAILED, format!("find the user's folders: neither {variable} nor HOME is set to an absolute path"))
-    })
+    let absolute = |name: &str| {
+        std::env::var_os(name)
+            .map(PathBuf::from)
+            .filter(|path| path.is_absolute())
+    };
+    absolute(variable)
+        .or_else(|| absolute("HOME").map(|home| home.join(below_home)))
+        .ok_or_else(|| {
+            Failure::new(
+                COMMAND_FAILED,
+                format!("find the user's folders: neither {variable} nor HOME is set to an absolute path"),
+            )
+        })
 }
 
 #[cfg(test)]
@@ -122,7 +136,13 @@ mod tests {
     fn a_root_moves_the_file_and_not_its_name() {
         let places = Places::of(Scope::System, Some(Path::new("/mnt/image"))).unwrap();
         assert_eq!(places.preload_file(), Path::new("/etc/ld.so.preload"));
-        assert_eq!(places.on_disk(&places.preload_file()), Path::new("/mnt/image/etc/ld.so.preload"));
-        assert_eq!(places.unit_file("a.service"), Path::new("/etc/systemd/system/a.service.d/60-underhood.conf"));
+        assert_eq!(
+            places.on_disk(&places.preload_file()),
+            Path::new("/mnt/image/etc/ld.so.preload")
+        );
+        assert_eq!(
+            places.unit_file("a.service"),
+            Path::new("/etc/systemd/system/a.service.d/60-underhood.conf")
+        );
     }
 }

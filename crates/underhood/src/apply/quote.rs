@@ -81,7 +81,10 @@ mod tests {
 
     #[test]
     fn environment_values() {
-        assert_eq!(environment_value("*=mimalloc;/a b=system"), "\"*=mimalloc;/a b=system\"");
+        assert_eq!(
+            environment_value("*=mimalloc;/a b=system"),
+            "\"*=mimalloc;/a b=system\""
+        );
         assert_eq!(environment_value("$HOME`\"\\"), "\"$$HOME\\`\\\"\\\\\"");
     }
 }

@@ -32,8 +32,13 @@ impl Rules {
             ));
         };
         let rules = select_rules::parse(text.as_bytes()).map_err(|error| {
-            let shown: String = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
-            let column = text.get(..error.position).map_or(error.position, |before| before.chars().count());
+            let shown: String = text
+                .chars()
+                .map(|letter| if letter.is_control() { ' ' } else { letter })
+                .collect();
+            let column = text
+                .get(..error.position)
+                .map_or(error.position, |before| before.chars().count());
             Failure::usage(format!("{error}\n  {shown}\n  {}^", " ".repeat(column)))
         })?;
         let rules: Vec<String> = rules
@@ -41,7 +46,9 @@ impl Rules {
             .map(|rule| format!("{}={}", String::from_utf8_lossy(rule.pattern), rule.heap.name()))
             .collect();
         if rules.is_empty() {
-            return Err(Failure::usage("find a heap rule; write, for example, '*=mimalloc;/usr/bin/buggy=system'"));
+            return Err(Failure::usage(
+                "find a heap rule; write, for example, '*=mimalloc;/usr/bin/buggy=system'",
+            ));
         }
         Ok(Self(rules.join(";")))
     }
@@ -64,7 +71,10 @@ pub fn winner(text: &[u8], program: &Path) -> Option<(String, &'static str)> {
     let rules = select_rules::parse(text).ok()?;
     let path = program.as_os_str().as_encoded_bytes();
     let rule = rules.flatten().filter(|rule| rule.applies_to(path)).last()?;
-    Some((format!("{}={}", String::from_utf8_lossy(rule.pattern), rule.heap.name()), rule.heap.name()))
+    Some((
+        format!("{}={}", String::from_utf8_lossy(rule.pattern), rule.heap.name()),
+        rule.heap.name(),
+    ))
 }
 
 /// The files of a selection, the one that switches it on last.
@@ -76,10 +86,21 @@ pub fn files(places: &Places, rules: &Rules, library: &Library) -> Vec<Wanted> {
             mode: 0o644,
         }],
         Scope::System => {
-            let text = format!("# Made by `underhood select`; take it back with `underhood select --undo --system`.\n{}\n", rules.0);
+            let text = format!(
+                "# Made by `underhood select`; take it back with `underhood select --undo --system`.\n{}\n",
+                rules.0
+            );
             vec![
-                Wanted { path: places.rules_file(), ours: Ours::Whole(text.into_bytes()), mode: 0o644 },
-                Wanted { path: places.preload_file(), ours: Ours::Line(library.path.to_string_lossy().into_owned()), mode: 0o644 },
+                Wanted {
+                    path: places.rules_file(),
+                    ours: Ours::Whole(text.into_bytes()),
+                    mode: 0o644,
+                },
+                Wanted {
+                    path: places.preload_file(),
+                    ours: Ours::Line(library.path.to_string_lossy().into_owned()),
+                    mode: 0o644,
+                },
             ]
         }
     }
@@ -108,7 +129,10 @@ pub fn exports(rules: &Rules, library: &Path) -> String {
 pub fn cautions(places: &Places) -> Vec<String> {
     let there = |path: &str| places.on_disk(Path::new(path)).exists();
     let mut cautions = Vec::new();
-    if ["/lib/ld-linux.so.2", "/lib/ld-linux-armhf.so.3"].into_iter().any(there) {
+    if ["/lib/ld-linux.so.2", "/lib/ld-linux-armhf.so.3"]
+        .into_iter()
+        .any(there)
+    {
         cautions.push(
             "programs of 32 bits will write a line of their loader's about the library to standard error; they keep the \
              system's heap"
@@ -127,7 +151,10 @@ pub fn cautions(places: &Places) -> Vec<String> {
 }
 
 fn musl_loaders(places: &Places) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(places.on_disk(Path::new("/lib"))).into_iter().flatten().flatten();
+    let entries = std::fs::read_dir(places.on_disk(Path::new("/lib")))
+        .into_iter()
+        .flatten()
+        .flatten();
     let names = entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("ld-musl-"));
     names.map(|entry| entry.path()).collect()
 }
@@ -137,12 +164,17 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> Result<String, String> {
-        Rules::read(OsStr::new(text)).map(|rules| rules.0).map_err(|failure| failure.message)
+        Rules::read(OsStr::new(text))
+            .map(|rules| rules.0)
+            .map_err(|failure| failure.message)
     }
 
     #[test]
     fn rules_become_one_line() {
-        assert_eq!(read(" * = mimalloc ;\n# no\n*/java=jemalloc;;").unwrap(), "*=mimalloc;*/java=jemalloc");
+        assert_eq!(
+            read(" * = mimalloc ;\n# no\n*/java=jemalloc;;").unwrap(),
+            "*=mimalloc;*/java=jemalloc"
+        );
         assert!(read(" ; # all=system").unwrap_err().contains("find a heap rule"));
     }
 
@@ -150,7 +182,10 @@ mod tests {
     fn a_fault_is_shown_at_its_place() {
         let error = read("*=mimalloc;é*=tcmalloc").unwrap_err();
         assert!(error.contains("system, mimalloc, jemalloc, snmalloc"), "{error}");
-        assert!(error.ends_with("\n  *=mimalloc;é*=tcmalloc\n                ^"), "{error}");
+        assert!(
+            error.ends_with("\n  *=mimalloc;é*=tcmalloc\n                ^"),
+            "{error}"
+        );
     }
 
     #[test]
@@ -159,7 +194,10 @@ mod tests {
         let heap = |path: &str| winner(rules, Path::new(path)).map(|(_, heap)| heap);
         assert_eq!(heap("/usr/bin/sort"), Some("mimalloc"));
         assert_eq!(heap("/usr/bin/buggy"), Some("system"));
-        assert_eq!(winner(rules, Path::new("/opt/bin/java")), Some(("*/java=jemalloc".to_owned(), "jemalloc")));
+        assert_eq!(
+            winner(rules, Path::new("/opt/bin/java")),
+            Some(("*/java=jemalloc".to_owned(), "jemalloc"))
+        );
         assert_eq!(winner(b"sort=mimalloc", Path::new("/bin/cat")), None);
         assert_eq!(winner(b"*=mimalloc;x", Path::new("/bin/cat")), None);
     }
@@ -167,6 +205,9 @@ mod tests {
     #[test]
     fn heaps_are_named_once() {
         let rules = Rules("a=mimalloc;b=system;c=mimalloc".to_owned());
-        assert_eq!(rules.heaps(), [select_rules::Heap::Mimalloc, select_rules::Heap::System]);
+        assert_eq!(
+            rules.heaps(),
+            [select_rules::Heap::Mimalloc, select_rules::Heap::System]
+        );
     }
 }

@@ -30,21 +30,32 @@ impl State {
     /// What is neither absent nor a plain file is refused: replacing a link would cut it, and following it would change
     /// somebody else's file.
     pub fn of(path: &Path) -> Result<Option<Self>, Failure> {
-        let failed = |error: io::Error| Failure::new(COMMAND_FAILED, format!("read {}: {error}", path.display()));
+        let failed =
+            |error: io::Error| Failure::new(COMMAND_FAILED, format!("read {}: {error}", path.display()));
         let metadata = match fs::symlink_metadata(path) {
             Ok(metadata) => metadata,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(failed(error)),
         };
         if !metadata.is_file() || metadata.len() > LARGEST {
-            let what = if metadata.is_symlink() { "a symbolic link" } else { "no plain file of a reasonable size" };
+            let what = if metadata.is_symlink() {
+                "a symbolic link"
+            } else {
+                "no plain file of a reasonable size"
+            };
             return Err(Failure::new(
                 CHECK_FAILED,
-                format!("change {}: it is {what}; replace it by a plain file first", path.display()),
+                format!(
+                    "change {}: it is {what}; replace it by a plain file first",
+                    path.display()
+                ),
             ));
         }
         let content = fs::read(path).map_err(failed)?;
-        Ok(Some(Self { content, attributes: os::files::attributes(&metadata) }))
+        Ok(Some(Self {
+            content,
+            attributes: os::files::attributes(&metadata),
+        }))
     }
 
     /// Makes `path` this, or absent.
@@ -63,7 +74,9 @@ impl State {
 /// The failure of a change, with the advice that helps most often.
 pub fn denied(error: io::Error, what: &str) -> Failure {
     let advice = match error.kind() {
-        io::ErrorKind::PermissionDenied => "; the machine's settings are changed by root (sudo), your own with --user",
+        io::ErrorKind::PermissionDenied => {
+            "; the machine's settings are changed by root (sudo), your own with --user"
+        }
         _ => "",
     };
     Failure::new(COMMAND_FAILED, format!("{what}: {error}{advice}"))
@@ -103,7 +116,13 @@ impl From<&State> for Kept {
             Ok(text) => (Some(text.to_owned()), None),
             Err(_) => (None, Some(hexadecimal(&state.content))),
         };
-        Self { mode, user, group, text, hex }
+        Self {
+            mode,
+            user,
+            group,
+            text,
+            hex,
+        }
     }
 }
 
@@ -113,8 +132,10 @@ impl Kept {
         let content = match (&self.text, &self.hex) {
             (Some(text), None) => text.clone().into_bytes(),
             (None, Some(hex)) => {
-                let digits: Vec<u8> =
-                    hex.chars().map(|digit| digit.to_digit(16).map(|value| value as u8)).collect::<Option<_>>()?;
+                let digits: Vec<u8> = hex
+                    .chars()
+                    .map(|digit| digit.to_digit(16).map(|value| value as u8))
+                    .collect::<Option<_>>()?;
                 if digits.len() % 2 != 0 {
                     return None;
                 }
@@ -122,7 +143,11 @@ impl Kept {
             }
             _ => return None,
         };
-        let attributes = Attributes { mode: self.mode, user: self.user, group: self.group };
+        let attributes = Attributes {
+            mode: self.mode,
+            user: self.user,
+            group: self.group,
+        };
         Some(State { content, attributes })
     }
 }
@@ -134,12 +159,25 @@ mod tests {
     #[test]
     fn every_content_is_kept() {
         for content in [&b""[..], b"text\n", b"\xff\x00\x80", "é".as_bytes()] {
-            let state = State { content: content.to_owned(), attributes: os::files::own_attributes(0o4755) };
+            let state = State {
+                content: content.to_owned(),
+                attributes: os::files::own_attributes(0o4755),
+            };
             let kept = Kept::from(&state);
             let text = serde_json::to_string(&kept).unwrap();
-            assert_eq!(serde_json::from_str::<Kept>(&text).unwrap().state(), Some(state), "{text}");
+            assert_eq!(
+                serde_json::from_str::<Kept>(&text).unwrap().state(),
+                Some(state),
+                "{text}"
+            );
         }
-        let damaged = Kept { mode: 0, user: 0, group: 0, text: None, hex: Some("0g".to_owned()) };
+        let damaged = Kept {
+            mode: 0,
+            user: 0,
+            group: 0,
+            text: None,
+            hex: Some("0g".to_owned()),
+        };
         assert_eq!(damaged.state(), None);
     }
 }

@@ -28,7 +28,11 @@ pub fn write_to(places: &Places, unit: &str, remedy: &Remedy, force: bool) -> Re
     let unit = unit_name(unit)?;
     let path = places.unit_file(&unit);
     let (library, remedy) = lasting(places, remedy)?;
-    let wanted = Wanted { path: path.clone(), ours: Ours::Whole(drop_in(&remedy).into_bytes()), mode: 0o644 };
+    let wanted = Wanted {
+        path: path.clone(),
+        ours: Ours::Whole(drop_in(&remedy).into_bytes()),
+        mode: 0o644,
+    };
     Ledger::of_file(places, &path).apply(
         &format!("drop-in for {unit} with {}", remedy.name),
         library.as_slice(),
@@ -52,20 +56,29 @@ fn unit_name(unit: &str) -> Result<String, Failure> {
     let stem = unit.strip_suffix(".service").unwrap_or(unit);
     let fits = |letter: char| letter.is_ascii_alphanumeric() || ":_.\\@-".contains(letter);
     if stem.is_empty() || stem.starts_with('.') || !stem.chars().all(fits) {
-        return Err(Failure::usage(format!("use {unit:?} as the name of a service; a right one is nginx.service")));
+        return Err(Failure::usage(format!(
+            "use {unit:?} as the name of a service; a right one is nginx.service"
+        )));
     }
     Ok(format!("{stem}.service"))
 }
 
 /// The text of a drop-in.
 fn drop_in(remedy: &Remedy) -> String {
-    let name: String = remedy.name.chars().filter(|letter| !letter.is_control()).collect();
+    let name: String = remedy
+        .name
+        .chars()
+        .filter(|letter| !letter.is_control())
+        .collect();
     let mut text = format!("# Made by underhood: this service with {name}.\n[Service]\n");
     // A unit cannot add to a variable, so nothing is merged here.
     for (variable, value) in remedy.environment(&|_| None) {
         let setting = value.unwrap_or_default();
         let (variable, setting) = (variable.to_string_lossy(), setting.to_string_lossy());
-        text.push_str(&format!("Environment={}\n", quote::systemd_setting(&variable, &setting)));
+        text.push_str(&format!(
+            "Environment={}\n",
+            quote::systemd_setting(&variable, &setting)
+        ));
     }
     text
 }

@@ -17,16 +17,22 @@ use crate::exit::{CHECK_FAILED, Failure, launch_failure};
 /// Programs that every system has, small and larger, with children and without.
 const PROGRAMS: &[&[&str]] = &[
     &["/bin/true"],
+    &["/usr/bin/env", "printenv", "HOME"],
     &["/bin/ls", "-a", "/"],
-    &["/bin/sh", "-c", "for word in a b c; do echo \"$word\" | cat; done; exit 3"],
+    &[
+        "/bin/sh",
+        "-c",
+        "for word in a b c; do echo \"$word\" | cat; done; exit 3",
+    ],
     &["/bin/sort", "/etc/passwd"],
 ];
 
 /// More output than these programs have.
 const LARGEST: u64 = 1 << 20;
 
-/// Runs programs with and without the library, under the rules and with every heap that they name, and demands the same
-/// exit status and output, and proof that the library was really there.
+/// Runs programs with and without the library, under the rules and with every heap that they name, with our environment and
+/// with the empty one that services and timers start with, and demands the same exit status and output, and proof that the
+/// library was really there.
 ///
 /// # Errors
 /// The first difference.
@@ -37,20 +43,34 @@ pub fn run(launcher: &mut Launcher, library: &Path, rules: &Rules) -> Result<(),
         if !Path::new(words[0]).exists() {
             continue;
         }
-        let plain = observe(launcher, words, &[])?;
-        for text in &texts {
-            if observe(launcher, words, &variables(library, text))? != plain {
-                let why = format!("{} behaves differently with it", words.join(" "));
-                return Err(Failure::new(CHECK_FAILED, format!("trust the library {} ({text}): {why}", library.display())));
+        for inherited in [true, false] {
+            let plain = observe(launcher, words, &[], inherited)?;
+            for text in &texts {
+                if observe(launcher, words, &variables(library, text), inherited)? != plain {
+                    let why = format!("{} behaves differently with it", words.join(" "));
+                    let library = library.display();
+                    return Err(Failure::new(
+                        CHECK_FAILED,
+                        format!("trust the library {library} ({text}): {why}"),
+                    ));
+                }
             }
         }
     }
-    let maps = observe(launcher, &["/bin/cat", "/proc/self/maps"], &variables(library, &rules.0))?;
+    let maps = observe(
+        launcher,
+        &["/bin/cat", "/proc/self/maps"],
+        &variables(library, &rules.0),
+        true,
+    )?;
     let name = library.file_name().unwrap_or_default().as_encoded_bytes();
     if !maps.output.windows(name.len()).any(|part| part == name) {
         let why = "the loader does not load it; its message is on the next line if it gave one";
         let said = String::from_utf8_lossy(&maps.errors).into_owned();
-        return Err(Failure::new(CHECK_FAILED, format!("trust the library {}: {why}\n{said}", library.display())));
+        return Err(Failure::new(
+            CHECK_FAILED,
+            format!("trust the library {}: {why}\n{said}", library.display()),
+        ));
     }
     Ok(())
 }
@@ -68,16 +88,31 @@ fn variables(library: &Path, rules: &str) -> [(OsString, OsString); 2] {
     [(variable.into(), library.into()), (VARIABLE.into(), rules.into())]
 }
 
-fn observe(launcher: &mut Launcher, words: &[&str], variables: &[(OsString, OsString)]) -> Result<Behaviour, Failure> {
-    let (output, errors) = (os::memory::capped_file(LARGEST)?, os::memory::capped_file(LARGEST)?);
+fn observe(
+    launcher: &mut Launcher,
+    words: &[&str],
+    variables: &[(OsString, OsString)],
+    inherited: bool,
+) -> Result<Behaviour, Failure> {
+    let (output, errors) = (
+        os::memory::capped_file(LARGEST)?,
+        os::memory::capped_file(LARGEST)?,
+    );
     let mut spec = Spec::new(words[0]).args(&words[1..]);
-    spec.env.retain(|(name, _)| variables.iter().all(|(ours, _)| ours != name));
+    spec.env
+        .retain(|(name, _)| inherited && variables.iter().all(|(ours, _)| ours != name));
     spec.env.extend_from_slice(variables);
     spec.stdout = Sink::File(output.try_clone()?);
     spec.stderr = Sink::File(errors.try_clone()?);
     spec.timeout = Some(Duration::from_secs(20));
-    let outcome = launcher.run(&spec).map_err(|error| launch_failure(&error, words[0]))?;
-    Ok(Behaviour { end: outcome.end, output: written(output)?, errors: written(errors)? })
+    let outcome = launcher
+        .run(&spec)
+        .map_err(|error| launch_failure(&error, words[0]))?;
+    Ok(Behaviour {
+        end: outcome.end,
+        output: written(output)?,
+        errors: written(errors)?,
+    })
 }
 
 fn written(mut file: std::fs::File) -> std::io::Result<Vec<u8>> {

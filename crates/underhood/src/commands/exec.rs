@@ -17,7 +17,9 @@ use crate::machine;
 
 /// Arguments of `exec`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Exit code: the command's own; 1 it could not be started; 2 usage; 3 a remedy does nothing here.")]
+#[command(
+    after_help = "Exit code: the command's own; 1 it could not be started; 2 usage; 3 a remedy does nothing here."
+)]
 pub struct Args {
     /// Another heap: mimalloc, jemalloc, snmalloc, one that is installed, or the path of a library
     #[arg(long, value_name = "NAME")]
@@ -49,9 +51,15 @@ pub struct Args {
 pub fn run(args: Args, context: &Context) -> Result<Done, Failure> {
     let remedy = wanted(&args)?;
     if let Some(reason) = remedy.available.reason() {
-        return Err(Failure::new(UNSUPPORTED, format!("apply {}: {reason}", remedy.name)));
+        return Err(Failure::new(
+            UNSUPPORTED,
+            format!("apply {}: {reason}", remedy.name),
+        ));
     }
-    let (name, arguments) = args.command.split_first().ok_or_else(|| Failure::usage("find a command; give it after --"))?;
+    let (name, arguments) = args
+        .command
+        .split_first()
+        .ok_or_else(|| Failure::usage("find a command; give it after --"))?;
     let file = find_in_path(name, std::env::var_os("PATH").as_deref())
         .map_err(|error| Failure::new(COMMAND_FAILED, error.to_string()))?;
     // What cannot be read may be executable all the same, and then nothing is known against it.
@@ -72,15 +80,22 @@ pub fn run(args: Args, context: &Context) -> Result<Done, Failure> {
         return Ok(Done::OK);
     }
     let error = os::start::become_program(&file, name, arguments, &environment);
-    Err(Failure::new(COMMAND_FAILED, format!("run {}: {error}", file.display())))
+    Err(Failure::new(
+        COMMAND_FAILED,
+        format!("run {}: {error}", file.display()),
+    ))
 }
 
 /// All that was asked for, as one remedy.
 fn wanted(args: &Args) -> Result<Remedy, Failure> {
     let heap = args.heap.iter().map(|name| format!("heap={name}"));
-    let texts = heap.chain(args.settings.iter().cloned()).chain(args.remedies.iter().cloned());
-    let remedies: Vec<Remedy> =
-        texts.map(|text| remedy::parse(&text, &machine::artifact)).collect::<Result<_, _>>().map_err(Failure::usage)?;
+    let texts = heap
+        .chain(args.settings.iter().cloned())
+        .chain(args.remedies.iter().cloned());
+    let remedies: Vec<Remedy> = texts
+        .map(|text| remedy::parse(&text, &machine::artifact))
+        .collect::<Result<_, _>>()
+        .map_err(Failure::usage)?;
     if remedies.is_empty() {
         return Err(Failure::usage(
             "find a remedy; give one with --heap NAME, --set NAME=VALUE or --remedy REMEDY, for example --heap mimalloc",
@@ -91,15 +106,26 @@ fn wanted(args: &Args) -> Result<Remedy, Failure> {
 
 /// Refuses a remedy that does nothing for the program; with `force` only one that would keep it from starting.
 fn check(remedy: &Remedy, program: &Program, force: bool, context: &Context) -> Result<(), Failure> {
-    let Some(obstacle) = remedy.obstacle(program) else { return Ok(()) };
+    let Some(obstacle) = remedy.obstacle(program) else {
+        return Ok(());
+    };
     let refused = format!("apply {}: {}", remedy.name, obstacle.reason);
     if !obstacle.harmless {
-        return Err(Failure::new(UNSUPPORTED, format!("{refused}; it would not start, so --force does not help")));
+        return Err(Failure::new(
+            UNSUPPORTED,
+            format!("{refused}; it would not start, so --force does not help"),
+        ));
     }
     if !force {
-        return Err(Failure::new(UNSUPPORTED, format!("{refused} (--force runs it all the same)")));
+        return Err(Failure::new(
+            UNSUPPORTED,
+            format!("{refused} (--force runs it all the same)"),
+        ));
     }
-    context.remark(&format!("underhood: {} does nothing here: {}", remedy.name, obstacle.reason));
+    context.remark(&format!(
+        "underhood: {} does nothing here: {}",
+        remedy.name, obstacle.reason
+    ));
     Ok(())
 }
 

@@ -20,10 +20,12 @@ const RECORD: &str = "select";
 
 /// Arguments of `select`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Rules: PATTERN=HEAP, separated by ; the last that matches wins. A pattern with a slash is compared with the\n\
+#[command(
+    after_help = "Rules: PATTERN=HEAP, separated by ; the last that matches wins. A pattern with a slash is compared with the\n\
     program's resolved path, one without with its name; * stands for anything, ? for one byte.\n\
     Heaps: system, mimalloc, jemalloc, snmalloc. Example: '*=mimalloc;/usr/bin/buggy=system;*/java=jemalloc'\n\
-    Exit codes: 0 done; 1 it could not be written; 2 usage; 3 not supported here; 4 refused, or programs behave differently.")]
+    Exit codes: 0 done; 1 it could not be written; 2 usage; 3 not supported here; 4 refused, or programs behave differently."
+)]
 pub struct Args {
     /// The rules; with --show a program to look up; with --undo the launcher or drop-in to take back
     #[arg(value_name = "RULES")]
@@ -51,7 +53,8 @@ pub struct Args {
 /// Runs `select`.
 pub fn run(args: Args, context: &Context) -> Result<Done, Failure> {
     if bundle::find("selector").is_none() {
-        let why = "choosing heaps for finished programs needs preloading, which Linux with the GNU C library has";
+        let why =
+            "choosing heaps for finished programs needs preloading, which Linux with the GNU C library has";
         return Err(Failure::new(UNSUPPORTED, format!("select: {why}")));
     }
     if args.show {
@@ -65,10 +68,15 @@ pub fn run(args: Args, context: &Context) -> Result<Done, Failure> {
     match (args.undo, scope, &args.text) {
         (true, None, Some(file)) => undo_file(Path::new(file), &args, context),
         (true, Some(scope), None) => undo(&Places::of(scope, args.root.as_deref())?, &args, context),
-        (true, ..) => Err(Failure::usage("undo: say what with --user, --system, or the file of a launcher or drop-in")),
-        (false, Some(scope), Some(text)) => {
-            apply(&Places::of(scope, args.root.as_deref())?, &Rules::read(text)?, &args, context)
-        }
+        (true, ..) => Err(Failure::usage(
+            "undo: say what with --user, --system, or the file of a launcher or drop-in",
+        )),
+        (false, Some(scope), Some(text)) => apply(
+            &Places::of(scope, args.root.as_deref())?,
+            &Rules::read(text)?,
+            &args,
+            context,
+        ),
         (false, None, Some(text)) => {
             Rules::read(text)?;
             Err(Failure::usage("select: say for whom with --user or --system"))
@@ -94,7 +102,9 @@ fn apply(places: &Places, rules: &Rules, args: &Args, context: &Context) -> Resu
     }
     match places.scope {
         Scope::User => {
-            context.remark("It holds in sessions of systemd from the next login on. A shell outside of them needs:");
+            context.remark(
+                "It holds in sessions of systemd from the next login on. A shell outside of them needs:",
+            );
             exit::print(&selection::exports(rules, &library.path))?;
         }
         Scope::System => context.remark("It holds for every program that starts from now on."),
@@ -103,7 +113,9 @@ fn apply(places: &Places, rules: &Rules, args: &Args, context: &Context) -> Resu
 }
 
 fn undo(places: &Places, args: &Args, context: &Context) -> Result<Done, Failure> {
-    let restored = Ledger::named(places, RECORD).undo(args.force).inspect_err(|_| library::sweep(places))?;
+    let restored = Ledger::named(places, RECORD)
+        .undo(args.force)
+        .inspect_err(|_| library::sweep(places))?;
     said(places, &restored, context);
     if places.scope == Scope::User {
         context.remark("Sessions that are running keep the variables until they end.");
@@ -125,7 +137,10 @@ fn undo_file(file: &Path, args: &Args, context: &Context) -> Result<Done, Failur
         }
     }
     let why = "no record says that Underhood wrote it; a launcher may be removed like any file";
-    Err(Failure::new(CHECK_FAILED, format!("undo {}: {why}", path.display())))
+    Err(Failure::new(
+        CHECK_FAILED,
+        format!("undo {}: {why}", path.display()),
+    ))
 }
 
 fn said(places: &Places, restored: &[PathBuf], context: &Context) {
@@ -150,7 +165,11 @@ fn show(args: &Args) -> Result<Done, Failure> {
         let rules = rules.to_string_lossy().into_owned();
         let preloaded = std::env::var_os("LD_PRELOAD").unwrap_or_default();
         let name = bundle::find("selector").map_or("", |artifact| artifact.file_name);
-        let remark = if preloaded.to_string_lossy().contains(name) { "" } else { " (without the library in LD_PRELOAD)" };
+        let remark = if preloaded.to_string_lossy().contains(name) {
+            ""
+        } else {
+            " (without the library in LD_PRELOAD)"
+        };
         text.push_str(&format!("this session  {rules}{remark}\n"));
         sources.push(("this session", rules));
     }
@@ -167,12 +186,18 @@ fn show(args: &Args) -> Result<Done, Failure> {
                 _ if places.on_disk(file).exists() => "changed by somebody since",
                 _ => "removed by somebody",
             };
-            text.push_str(&format!("{:<12}  {} ({state})\n", "", places.on_disk(file).display()));
+            text.push_str(&format!(
+                "{:<12}  {} ({state})\n",
+                "",
+                places.on_disk(file).display()
+            ));
         }
         // The machine's rules are what the file says now; the user's are in the variables of the next login.
         let in_force = match scope {
             Scope::User => record.title,
-            Scope::System => std::fs::read_to_string(places.on_disk(&places.rules_file())).unwrap_or_default(),
+            Scope::System => {
+                std::fs::read_to_string(places.on_disk(&places.rules_file())).unwrap_or_default()
+            }
         };
         sources.push((name, in_force));
     }
@@ -187,14 +212,18 @@ fn show(args: &Args) -> Result<Done, Failure> {
 fn decision(program: &OsStr, sources: &[(&str, String)]) -> Result<String, Failure> {
     let found = find_in_path(program, std::env::var_os("PATH").as_deref())
         .map_err(|error| Failure::new(COMMAND_FAILED, error.to_string()))?;
-    let failed = |error: std::io::Error| Failure::new(COMMAND_FAILED, format!("resolve {}: {error}", found.display()));
+    let failed =
+        |error: std::io::Error| Failure::new(COMMAND_FAILED, format!("resolve {}: {error}", found.display()));
     // The kernel runs a script's interpreter, and the rules see what the kernel runs.
     let program = classify(&found).ok();
     let running = program.as_ref().and_then(|program| match &program.format {
         os::loader::Format::Script { interpreter, .. } => Some(interpreter.clone()),
         _ => None,
     });
-    let path = running.unwrap_or_else(|| found.clone()).canonicalize().map_err(failed)?;
+    let path = running
+        .unwrap_or_else(|| found.clone())
+        .canonicalize()
+        .map_err(failed)?;
     let mut text = format!("{}\n", path.display());
     for (name, rules) in sources {
         let verdict = match selection::winner(rules.as_bytes(), &path) {

@@ -13,10 +13,12 @@ pub fn with(content: &[u8], line: &str) -> Vec<u8> {
 
 /// The content without the lines that are exactly this one.
 pub fn without(content: &[u8], line: Option<&str>) -> Vec<u8> {
-    let Some(line) = line else { return content.to_owned() };
-    let others = content.split_inclusive(|&byte| byte == b'\n').filter(|other| {
-        other.strip_suffix(b"\n").unwrap_or(other) != line.as_bytes()
-    });
+    let Some(line) = line else {
+        return content.to_owned();
+    };
+    let others = content
+        .split_inclusive(|&byte| byte == b'\n')
+        .filter(|other| other.strip_suffix(b"\n").unwrap_or(other) != line.as_bytes());
     others.flatten().copied().collect()
 }
 
