@@ -49,7 +49,13 @@ fn the_launcher_costs_at_most_fifteen_percent_more_than_a_bare_loop() {
         let held = std::hint::black_box(vec![1_u8; mib << 20]);
         let (bare, ours) = medians(&mut launcher(), 50);
         let ratio = ours as f64 / bare as f64;
-        println!("holding {mib} MiB: bare {bare} ns, launcher {ours} ns, ratio {ratio:.3}");
+        let mut launcher = launcher();
+        let small = launcher.run(&Spec::new(tiny().path())).unwrap().usage;
+        println!(
+            "holding {mib} MiB: bare {bare} ns, launcher {ours} ns, ratio {ratio:.3}, peak {:?} (floor {})",
+            small.peak_rss_bytes,
+            launcher.peak_rss_floor()
+        );
         assert!(ratio <= 1.15);
         drop(held);
     }

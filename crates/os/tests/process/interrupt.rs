@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use underhood_os::process::{LaunchError, Spec};
+use underhood_os::process::{LaunchError, Spec, observe};
 use underhood_os::signal;
 
 use crate::support::{Program, assert_gone, launcher, output, running, sh};
@@ -13,6 +13,8 @@ const SOON: Duration = Duration::from_secs(5);
 const MARK: &str = "UNDERHOOD_TEST_MARK";
 const GRACE_MS: &str = "UNDERHOOD_TEST_GRACE_MS";
 const PROGRAM: &str = "UNDERHOOD_TEST_PROGRAM";
+/// Set when the command is to be observed instead of run.
+const OBSERVED: &str = "UNDERHOOD_TEST_OBSERVED";
 
 /// Not a test: the process that the tests below start, in order to end it. It runs a command that resists.
 #[test]
@@ -28,7 +30,11 @@ fn victim() {
     println!("launcher {}", String::from_utf8(pid).unwrap().trim());
     let mut spec = Spec::new(program).args([mark.as_str(), "2"]);
     spec.grace = Duration::from_millis(std::env::var(GRACE_MS).unwrap().parse().unwrap());
-    let result = launcher.run(&spec);
+    let result = if std::env::var_os(OBSERVED).is_some() {
+        observe(&spec).map(|seen| seen.end)
+    } else {
+        launcher.run(&spec).map(|outcome| outcome.end)
+    };
     println!("result {result:?}");
     assert!(matches!(
         launcher.run(&spec),
@@ -48,6 +54,10 @@ struct Victim {
 
 impl Victim {
     fn start(name: &str, grace_ms: u32) -> Self {
+        Self::start_with(name, grace_ms, &[])
+    }
+
+    fn start_with(name: &str, grace_ms: u32, variables: &[&str]) -> Self {
         let program = Program::compile("clingy", &[]);
         let mark = format!("mark-{name}-{}", std::process::id());
         let mut process = Command::new(std::env::current_exe().unwrap())
@@ -56,6 +66,7 @@ impl Victim {
             .env(PROGRAM, program.path())
             .env(MARK, &mark)
             .env(GRACE_MS, grace_ms.to_string())
+            .envs(variables.iter().map(|name| (name, "1")))
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -145,6 +156,20 @@ fn killing_the_parent_leaves_nothing() {
         assert!(Instant::now() < limit, "the launcher stays");
         std::thread::sleep(Duration::from_millis(5));
     }
+}
+
+#[test]
+fn an_observation_ends_with_the_interrupt_and_with_us() {
+    let mut victim = Victim::start_with("observed", 100, &[OBSERVED]);
+    victim.signal("INT");
+    assert_eq!(word_after("result ", &mut victim.lines), "Err(Interrupted)");
+    assert_gone(&victim.mark, Duration::ZERO);
+    victim.process.wait().unwrap();
+
+    let mut victim = Victim::start_with("traced", 60_000, &[OBSERVED]);
+    victim.signal("KILL");
+    victim.process.wait().unwrap();
+    assert_gone(&victim.mark, SOON);
 }
 
 #[test]

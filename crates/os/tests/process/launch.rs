@@ -311,3 +311,16 @@ fn orphans_that_end_by_themselves_are_no_strays() {
     let outcome = launcher().run(&sh("(sleep 0.01 &); sleep 0.2; exit 0")).unwrap();
     assert_eq!(outcome.usage.strays, 0);
 }
+
+#[test]
+fn a_process_that_flees_from_fork_to_fork_is_caught() {
+    let comet = Program::compile("comet", &[]);
+    let mark = format!("mark-comet-{}", std::process::id());
+    let mut spec = Spec::new(comet.path()).args([mark.as_str()]);
+    spec.grace = Duration::ZERO;
+    let begin = Instant::now();
+    let outcome = launcher().run(&spec).unwrap();
+    assert!(begin.elapsed() < SOON, "it ends by itself only later");
+    assert_gone(&mark, Duration::ZERO);
+    assert_eq!(outcome.end, End::Exited(0));
+}
