@@ -10,6 +10,9 @@ use std::process::{Command, Output};
 const RULES: &str = "*=mimalloc; cat = jemalloc ;/usr/bin/with space $HOME \"x\"=snmalloc;sort=system";
 const ONE_LINE: &str = "*=mimalloc;cat=jemalloc;/usr/bin/with space $HOME \"x\"=snmalloc;sort=system";
 
+/// Mode, owner, group, and the content of a file.
+type Entry = (u32, u32, u32, Option<Vec<u8>>);
+
 struct Sandbox {
     folder: tempfile::TempDir,
 }
@@ -53,7 +56,7 @@ impl Sandbox {
     }
 
     /// Everything below: mode, owner, group, and content where it is a file.
-    fn tree(&self) -> BTreeMap<PathBuf, (u32, u32, u32, Option<Vec<u8>>)> {
+    fn tree(&self) -> BTreeMap<PathBuf, Entry> {
         let mut found = BTreeMap::new();
         let mut folders = vec![self.folder.path().to_owned()];
         while let Some(folder) = folders.pop() {

@@ -136,7 +136,7 @@ impl Kept {
                     .chars()
                     .map(|digit| digit.to_digit(16).map(|value| value as u8))
                     .collect::<Option<_>>()?;
-                if digits.len() % 2 != 0 {
+                if !digits.len().is_multiple_of(2) {
                     return None;
                 }
                 digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect()

@@ -85,7 +85,51 @@ fn drop_in(remedy: &Remedy) -> String {
 
 #[cfg(test)]
 mod tests {
+    use record::model::Support;
+    use suites::remedy::{Kind, combine};
+
     use super::*;
+
+    #[test]
+    fn a_drop_in_is_written_below_its_unit_and_undone() {
+        let root = tempfile::tempdir().unwrap();
+        let places = Places::of(Scope::System, Some(root.path())).unwrap();
+        let part = |name: &str, kind| Remedy {
+            name: name.to_owned(),
+            summary: String::new(),
+            kind,
+            available: Support::Yes,
+        };
+        let tunable = Kind::Tunable {
+            name: "glibc.a.b".to_owned(),
+            value: "1".to_owned(),
+        };
+        let heap = Kind::Heap {
+            library: "/lib/heap%.so".into(),
+        };
+        let remedy = combine(vec![
+            part("heap=/lib/heap%.so", heap),
+            part("glibc.a.b=1", tunable),
+        ])
+        .unwrap();
+        let said = write_to(&places, "web", &remedy, false).unwrap();
+        assert!(said.contains("systemctl daemon-reload"), "{said}");
+        let path = "/etc/systemd/system/web.service.d/60-underhood.conf";
+        let text = std::fs::read_to_string(places.on_disk(path.as_ref())).unwrap();
+        let preload = match os::loader::preload_variable() {
+            Some(variable) => format!("Environment=\"{variable}=/lib/heap%%.so\"\n"),
+            None => String::new(),
+        };
+        assert_eq!(
+            text,
+            format!(
+                "# Made by underhood: this service with heap=/lib/heap%.so+glibc.a.b=1.\n[Service]\n{preload}\
+                 Environment=\"GLIBC_TUNABLES=glibc.a.b=1\"\n"
+            )
+        );
+        Ledger::of_file(&places, path.as_ref()).undo(false).unwrap();
+        assert_eq!(std::fs::read_dir(root.path()).unwrap().count(), 0);
+    }
 
     #[test]
     fn names_of_services() {
