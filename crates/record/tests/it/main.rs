@@ -1,6 +1,8 @@
 //! Tests of the crate from outside, in one program: linking SQLite once is enough.
 
 mod format;
+#[cfg(target_os = "linux")]
+mod mounts;
 mod processes;
 mod samples;
 mod store;
