@@ -61,7 +61,7 @@ fn parse_one(text: &str, part: &str, start: usize, values: &mut Vec<u64>) -> Res
             ));
         }
         places[index] = position;
-        numbers[index] = Some(number(item).map_err(|problem| fail(position, problem))?);
+        numbers[index] = Some(number(item).map_err(|(offset, problem)| fail(position + offset, problem))?);
         position += item.chars().count() + 1;
     }
     let begin = numbers[0].unwrap_or(0);
@@ -134,14 +134,15 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-fn number(item: &str) -> Result<u64, String> {
+/// A number with its suffix, or the offset of the fault and what is wrong there.
+fn number(item: &str) -> Result<u64, (usize, String)> {
     if item.is_empty() {
-        return Err("a number is missing".to_owned());
+        return Err((0, "a number is missing".to_owned()));
     }
     let digits = item.find(|c: char| !c.is_ascii_digit()).unwrap_or(item.len());
     let (value, suffix) = item.split_at(digits);
     if value.is_empty() {
-        return Err(format!("{item:?} is not a number"));
+        return Err((0, format!("{item:?} is not a number")));
     }
     let scale: u64 = match suffix {
         "" | "ns" => 1,
@@ -152,8 +153,9 @@ fn number(item: &str) -> Result<u64, String> {
         "ms" => 1_000_000,
         "s" => 1_000_000_000,
         _ => {
-            return Err(format!(
-                "{suffix:?} is no suffix; there are k, M, G, ns, us, ms, s"
+            return Err((
+                digits,
+                format!("{suffix:?} is no suffix; there are k, M, G, ns, us, ms, s"),
             ));
         }
     };
@@ -161,7 +163,7 @@ fn number(item: &str) -> Result<u64, String> {
         .parse::<u64>()
         .ok()
         .and_then(|value| value.checked_mul(scale))
-        .ok_or_else(|| format!("{item:?} is too large; the largest is {}", u64::MAX))
+        .ok_or_else(|| (0, format!("{item:?} is too large; the largest is {}", u64::MAX)))
 }
 
 #[cfg(test)]
@@ -206,7 +208,7 @@ mod tests {
         assert_eq!(position("1,18446744073709551615"), 1);
         let message = parse("1,8x").unwrap_err().to_string();
         assert!(
-            message.contains("position 3") && message.contains("1,32,2,1"),
+            message.contains("position 4") && message.contains("1,32,2,1"),
             "{message}"
         );
     }

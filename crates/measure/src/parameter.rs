@@ -161,7 +161,7 @@ mod tests {
                 .values("2x")
                 .unwrap_err()
                 .to_string()
-                .contains("position 1")
+                .contains("position 2")
         );
     }
 
