@@ -26,8 +26,15 @@ pub enum LaunchError {
         why: String,
     },
     /// The file is there, but the program that it needs to be started by is not.
-    #[error("`{}` needs the interpreter `{}`, which is not there; install it, or correct the file", program.display(),
-        interpreter.display())]
+    #[error(
+        "`{}` needs the interpreter {:?}, which is not there; install it, or correct the file{}",
+        program.display(), interpreter,
+        if interpreter.as_os_str().as_encoded_bytes().ends_with(b"\r") {
+            " (its lines end as on Windows: `sed -i 's/\\r$//'` mends that)"
+        } else {
+            ""
+        }
+    )]
     MissingInterpreter {
         /// The file.
         program: PathBuf,

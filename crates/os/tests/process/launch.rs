@@ -57,16 +57,15 @@ fn a_program_that_is_not_there() {
 fn a_file_that_cannot_be_executed_says_why() {
     let folder = folder();
     let mut launcher = launcher();
-    let mut foreign = b"\x7fELF\x02\x01\x01".to_vec();
-    foreign.resize(18, 0);
-    foreign.extend_from_slice(&243_u16.to_le_bytes());
-    foreign.resize(200, 0);
+    // e_machine of elf(5): RISC-V.
+    let mut foreign = std::fs::read("/bin/true").unwrap();
+    foreign[18..20].copy_from_slice(&243_u16.to_le_bytes());
     for (name, text, mode, why) in [
         ("plain", b"echo hello\n".as_slice(), 0o644, "chmod +x"),
         ("script", b"echo hello\n", 0o755, "run `sh "),
         ("empty", b"", 0o755, "empty"),
         ("windows", b"MZ\x90\0", 0o755, "Windows"),
-        ("foreign", &foreign, 0o755, "RISC-V"),
+        ("foreign", &foreign, 0o755, "riscv"),
         ("damaged", b"\x7fELF\x02\x01\x01", 0o755, "damaged"),
         ("nobody", b"#!\n", 0o755, "no interpreter"),
     ] {
@@ -102,6 +101,25 @@ fn a_missing_interpreter_is_told_apart_from_a_missing_program() {
         matches!(&error, LaunchError::MissingInterpreter { interpreter, .. } if interpreter == Path::new("/no/such/loader")),
         "{error:?}"
     );
+}
+
+#[test]
+fn a_missing_interpreter_of_an_interpreter_and_a_windows_line_end_are_named() {
+    let folder = folder();
+    let mut launcher = launcher();
+    let first = file(folder.path(), "first", b"#!/no/such/thing\n", 0o755);
+    let second = file(
+        folder.path(),
+        "second",
+        format!("#!{}\n", first.display()).as_bytes(),
+        0o755,
+    );
+    let error = launcher.run(&Spec::new(second)).unwrap_err();
+    assert!(error.to_string().contains("/no/such/thing"), "{error}");
+    let windows = file(folder.path(), "windows", b"#!/bin/sh\r\necho hello\r\n", 0o755);
+    let error = launcher.run(&Spec::new(windows)).unwrap_err();
+    assert!(error.to_string().contains(r"/bin/sh\r"), "{error}");
+    assert!(error.to_string().contains("sed"), "{error}");
 }
 
 #[test]

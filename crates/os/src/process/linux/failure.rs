@@ -3,8 +3,9 @@
 //! execve answers ENOENT both for a program that is not there and for one whose interpreter is not, EACCES for
 //! half a dozen reasons, ENOEXEC without a word. The file itself tells which it is.
 
+use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -12,6 +13,7 @@ use std::path::{Path, PathBuf};
 use super::super::{LaunchError, Spec};
 use super::block::Block;
 use super::protocol::{STAGE_AFFINITY, STAGE_CLONE, STAGE_DIRECTORY, STAGE_EXEC, STAGE_REQUEST};
+use crate::loader::{Linkage, classify};
 
 /// The error for a start that failed at `stage` of the protocol with `errno`.
 pub fn explain(spec: &Spec, path: &Path, block: &Block, stage: u64, errno: i32) -> LaunchError {
@@ -51,7 +53,7 @@ fn explain_exec(program: &Path, path: &Path, source: io::Error) -> LaunchError {
         why,
     };
     match source.raw_os_error().unwrap_or(0) {
-        libc::ENOENT => match interpreter(path) {
+        libc::ENOENT => match missing_interpreter(path) {
             Some(interpreter) => LaunchError::MissingInterpreter { program, interpreter },
             None => LaunchError::NotFound {
                 program,
@@ -108,13 +110,14 @@ fn why_no_program(path: &Path) -> String {
         return "it is empty".to_owned();
     }
     if head.starts_with(b"\x7fELF") {
-        return match head.get(18..20) {
-            Some(&[low, high]) if head.get(5) == Some(&1) => foreign_machine(u16::from_le_bytes([low, high])),
-            Some(&[high, low]) => foreign_machine(u16::from_be_bytes([high, low])),
-            None => None,
-            Some(_) => None,
-        }
-        .unwrap_or_else(|| "it is a damaged program; build or fetch it again".to_owned());
+        return match classify(path) {
+            Ok(program) if program.machine != std::env::consts::ARCH => format!(
+                "it is a program for {}, which this system does not run; fetch the one for {}",
+                program.machine,
+                std::env::consts::ARCH
+            ),
+            _ => "it is a damaged program; build or fetch it again".to_owned(),
+        };
     }
     if head.starts_with(b"#!") {
         return "its first line names no interpreter; write one behind `#!`".to_owned();
@@ -128,31 +131,18 @@ fn why_no_program(path: &Path) -> String {
     )
 }
 
-/// Names the machine of an ELF program when it is not ours (elf(5), e_machine).
-fn foreign_machine(machine: u16) -> Option<String> {
-    const MACHINES: &[(u16, &str, &str)] = &[
-        (3, "32-bit x86", "x86"),
-        (8, "MIPS", "mips"),
-        (21, "64-bit PowerPC", "powerpc64"),
-        (22, "IBM Z", "s390x"),
-        (40, "32-bit ARM", "arm"),
-        (62, "x86-64", "x86_64"),
-        (183, "64-bit ARM", "aarch64"),
-        (243, "RISC-V", "riscv64"),
-        (258, "LoongArch", "loongarch64"),
-    ];
-    let known = MACHINES.iter().find(|(number, ..)| *number == machine);
-    if known.is_some_and(|(_, _, arch)| *arch == std::env::consts::ARCH) {
-        return None;
+/// The first interpreter on the way from a script to a program that is not there.
+fn missing_interpreter(path: &Path) -> Option<PathBuf> {
+    /// The kernel follows no longer a chain (execve(2), "Interpreter scripts").
+    const LONGEST_CHAIN: usize = 5;
+    let mut path = path.to_owned();
+    for _ in 0..LONGEST_CHAIN {
+        path = interpreter(&path)?;
+        if !path.exists() {
+            return Some(path);
+        }
     }
-    let name = known.map_or_else(
-        || format!("machine number {machine}"),
-        |(_, name, _)| (*name).to_owned(),
-    );
-    Some(format!(
-        "it is a program for {name}, which this machine is not; fetch the one for {}",
-        std::env::consts::ARCH
-    ))
+    None
 }
 
 /// What the file wants to be started by: its dynamic loader, or what stands behind `#!`.
@@ -163,48 +153,25 @@ fn interpreter(path: &Path) -> Option<PathBuf> {
         let name = line
             .split(|byte| matches!(byte, b' ' | b'\t'))
             .find(|word| !word.is_empty())?;
-        // A script for Windows ends its lines with a carriage return, which becomes part of the name.
-        return Some(Path::new(std::ffi::OsStr::from_bytes(name)).to_owned());
+        // Unlike for other readers of scripts, a carriage return at the end stays: the system takes it as part
+        // of the name, and it is why the name is not found.
+        return Some(PathBuf::from(OsStr::from_bytes(name)));
     }
-    elf_interpreter(path, &head)
+    match classify(path).ok()?.linkage {
+        Linkage::Dynamic { interpreter } => Some(interpreter),
+        _ => None,
+    }
 }
 
-/// PT_INTERP of a 64-bit little-endian ELF file.
-fn elf_interpreter(path: &Path, head: &[u8]) -> Option<PathBuf> {
-    const PT_INTERP: u32 = 3;
-    const HEADER_BYTES: usize = 56;
-    /// More than any linker writes; a hostile count must not keep us busy.
-    const MAX_HEADERS: usize = 64;
-    if !head.starts_with(b"\x7fELF\x02\x01") {
-        return None;
-    }
-    let table = u64::from_le_bytes(head.get(32..40)?.try_into().ok()?);
-    let count = u16::from_le_bytes(head.get(56..58)?.try_into().ok()?);
-    let headers = read_at(path, table, HEADER_BYTES * usize::from(count).min(MAX_HEADERS))?;
-    let header = headers.chunks_exact(HEADER_BYTES).find(|header| {
-        header
-            .get(..4)
-            .is_some_and(|kind| kind == PT_INTERP.to_le_bytes())
-    })?;
-    let offset = u64::from_le_bytes(header.get(8..16)?.try_into().ok()?);
-    let length = u64::from_le_bytes(header.get(32..40)?.try_into().ok()?).min(libc::PATH_MAX as u64);
-    let name = read_at(path, offset, usize::try_from(length).ok()?)?;
-    let name = name.split(|&byte| byte == 0).next()?;
-    Some(Path::new(std::ffi::OsStr::from_bytes(name)).to_owned())
-}
-
+/// The beginning of a file; empty when it cannot be read.
 fn head(path: &Path) -> Vec<u8> {
-    read_at(path, 0, 256).unwrap_or_default()
-}
-
-fn read_at(path: &Path, offset: u64, length: usize) -> Option<Vec<u8>> {
-    // Anything else could make us wait.
-    if !std::fs::metadata(path).ok()?.is_file() {
-        return None;
-    }
-    let mut file = File::open(path).ok()?;
-    file.seek(SeekFrom::Start(offset)).ok()?;
     let mut bytes = Vec::new();
-    file.take(length as u64).read_to_end(&mut bytes).ok()?;
-    Some(bytes)
+    // Anything but a regular file could make us wait.
+    if std::fs::metadata(path).is_ok_and(|meta| meta.is_file())
+        && let Ok(file) = File::open(path)
+    {
+        // What was read before an error is as good as nothing.
+        let _ = file.take(256).read_to_end(&mut bytes);
+    }
+    bytes
 }

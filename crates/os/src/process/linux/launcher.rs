@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use super::super::{End, LaunchError, Outcome, Spec, Usage};
 use super::protocol::{
-    CAN_ADOPT, CAN_IO, CAN_SCHEDSTAT, CAN_WALK, Hello, KIND_ENDED, KIND_FAILED, MAGIC, NO_TIMEOUT, OP_CANCEL,
-    OP_RUN, Reply, Request, UNKNOWN,
+    CAN_ADOPT, CAN_IO, CAN_SCHEDSTAT, CAN_WALK, Hello, KIND_ENDED, KIND_FAILED, MAGIC, MAX_BLOCK, NO_TIMEOUT,
+    OP_CANCEL, OP_RUN, Reply, Request, UNKNOWN,
 };
 use super::socket::{Socket, Woken};
 use super::{block, failure, search, streams};
@@ -77,6 +77,11 @@ impl Launcher {
         }
         let path = search::find(spec)?;
         let block = block::build(spec, &path)?;
+        if block.bytes.len() as u64 > MAX_BLOCK {
+            return Err(LaunchError::TooLong {
+                bytes: block.text_bytes(),
+            });
+        }
         let descriptors = streams::open(spec)?;
         let request = Request {
             magic: MAGIC,
