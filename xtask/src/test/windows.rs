@@ -137,6 +137,9 @@ fn debian_cargo() -> Result<Command> {
         // Building the standard library is not stable yet; this lets Debian's stable compiler do it.
         .env("RUSTC_BOOTSTRAP", "1")
         .env("CARGO_UNSTABLE_BUILD_STD", "std,panic_abort")
+        // Tests must unwind. Were the profile to abort, the standard library would be built in both ways, and the two
+        // copies in one folder be taken for one broken one.
+        .env("CARGO_PROFILE_DEV_PANIC", "unwind")
         .env("CC_x86_64_win7_windows_gnu", "x86_64-w64-mingw32-gcc")
         .env("AR_x86_64_win7_windows_gnu", "x86_64-w64-mingw32-ar")
         // Two compilers in one folder would rebuild each other's build scripts.
