@@ -49,7 +49,8 @@ unsafe impl Sync for Stack {}
 
 static STACK: Stack = Stack(UnsafeCell::new([0; 16 << 10]));
 
-/// Makes the child and returns when it has executed its program or ended.
+/// Makes the child and returns when it has executed its program or ended. Until then we are suspended: no time
+/// limit helps against a file system that lets an exec hang.
 ///
 /// The older of the two clone calls is used on purpose: sandboxes commonly refuse clone3, whose arguments
 /// they cannot inspect, and nothing here needs it.

@@ -107,12 +107,13 @@ impl Inbox {
     }
 }
 
-const fn refuse<'a>(errno: Errno) -> Incoming<'a> {
-    let mut reply = crate::run::EMPTY_REPLY;
-    reply.kind = KIND_FAILED;
-    reply.stage = STAGE_REQUEST;
-    reply.errno = errno.0 as u64;
-    Incoming::Refused(reply)
+fn refuse<'a>(errno: Errno) -> Incoming<'a> {
+    Incoming::Refused(Reply {
+        kind: KIND_FAILED,
+        stage: STAGE_REQUEST,
+        errno: errno.0 as u64,
+        ..Reply::default()
+    })
 }
 
 /// Reads and forgets the block of a request that there is no memory for.

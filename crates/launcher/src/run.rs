@@ -19,33 +19,6 @@ use crate::tree;
 /// How often we look after orphans while the command runs.
 const TICK_NS: u64 = 500_000_000;
 
-/// A reply in which nothing is known yet.
-pub const EMPTY_REPLY: Reply = Reply {
-    kind: 0,
-    stage: 0,
-    errno: 0,
-    status: 0,
-    timed_out: 0,
-    cancelled: 0,
-    wall_ns: 0,
-    user_us: 0,
-    system_us: 0,
-    main_cpu_ns: 0,
-    main_wait_ns: 0,
-    peak_rss_bytes: 0,
-    floor_bytes: 0,
-    minor_faults: 0,
-    major_faults: 0,
-    voluntary: 0,
-    involuntary: 0,
-    read_bytes: 0,
-    written_bytes: 0,
-    storage_read_bytes: 0,
-    storage_written_bytes: 0,
-    strays: 0,
-    leftover: 0,
-};
-
 /// A command that was started, and what is known of it.
 pub struct Run {
     child: Child,
@@ -115,7 +88,7 @@ pub fn run(request: &RunRequest<'_>, cpus: &Cpus, control: i32) -> Reply {
         child,
         started_ns,
         reaped: false,
-        reply: EMPTY_REPLY,
+        reply: Reply::default(),
     };
     let stage = plan.failed_stage.load(Relaxed);
     if stage != 0 {
@@ -191,6 +164,6 @@ fn failed(stage: u64, errno: Errno) -> Reply {
         kind: KIND_FAILED,
         stage,
         errno: errno.0 as u64,
-        ..EMPTY_REPLY
+        ..Reply::default()
     }
 }
