@@ -1,13 +1,7 @@
 //! Compiles the C++ operators, which need `try` and `catch` and so cannot be Rust.
 
 fn main() {
-    #[expect(
-        clippy::print_stdout,
-        reason = "a build script speaks to Cargo on its standard output"
-    )]
-    {
-        println!("cargo:rerun-if-changed=src/operators.cpp");
-    }
+    println!("cargo:rerun-if-changed=src/operators.cpp");
     cc::Build::new()
         .cpp(true)
         // No C++ library behind a preloaded heap: it would come into every C program.

@@ -5,16 +5,11 @@ fn main() {
         return;
     };
     let variable = format!("CXXFLAGS_{}", target.replace('-', "_"));
-    #[expect(
-        clippy::print_stdout,
-        reason = "a build script speaks to Cargo on its standard output"
-    )]
-    {
-        println!("cargo:rerun-if-env-changed={variable}");
-    }
+    println!("cargo:rerun-if-env-changed={variable}");
     let flags = std::env::var(&variable).unwrap_or_default();
     assert!(
         flags.contains("SNMALLOC_PTHREAD_FORK_PROTECTION"),
-        "build snmalloc: {variable} lacks the macros of crates/heap-shim/.cargo/config.toml; start cargo in that folder",
+        "build snmalloc: {variable} lacks the macros of crates/heap-shim/.cargo/config.toml; \
+         start cargo in that folder",
     );
 }

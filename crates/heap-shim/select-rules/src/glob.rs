@@ -53,7 +53,9 @@ mod tests {
             (None, None) => true,
             (Some((b'*', rest)), None) => defined(rest, text),
             (Some((b'*', rest)), Some((_, shorter))) => defined(rest, text) || defined(pattern, shorter),
-            (Some((byte, rest)), Some((first, shorter))) => (*byte == b'?' || byte == first) && defined(rest, shorter),
+            (Some((byte, rest)), Some((first, shorter))) => {
+                (*byte == b'?' || byte == first) && defined(rest, shorter)
+            }
             (Some(_), None) | (None, Some(_)) => false,
         }
     }
@@ -76,7 +78,11 @@ mod tests {
             ("a*b*c", "abbcb", false),
             ("*.so", "x.so.so", true),
         ] {
-            assert_eq!(matches(pattern.as_bytes(), text.as_bytes()), expected, "{pattern} against {text}");
+            assert_eq!(
+                matches(pattern.as_bytes(), text.as_bytes()),
+                expected,
+                "{pattern} against {text}"
+            );
         }
     }
 

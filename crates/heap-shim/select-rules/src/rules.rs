@@ -89,7 +89,10 @@ fn trim_end(mut text: &[u8]) -> &[u8] {
 
 /// Reads one piece at its position.
 fn read_rule(position: usize, piece: &[u8]) -> Result<Rule<'_>, Error> {
-    let fault = |offset, fault| Error { position: position + offset, fault };
+    let fault = |offset, fault| Error {
+        position: position + offset,
+        fault,
+    };
     if let Some(zero) = piece.iter().position(|&byte| byte == 0) {
         return Err(fault(zero, Fault::ZeroByte));
     }

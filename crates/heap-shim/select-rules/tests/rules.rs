@@ -17,20 +17,38 @@ fn the_last_match_wins() {
     assert_eq!(choose(EXAMPLE, b"/bin/ls"), Heap::Mimalloc);
     assert_eq!(choose(EXAMPLE, b"/usr/bin/buggy"), Heap::System);
     assert_eq!(choose(EXAMPLE, b"/usr/lib/jvm/bin/java"), Heap::Jemalloc);
-    assert_eq!(choose(b"java=snmalloc;*=mimalloc", b"/usr/bin/java"), Heap::Mimalloc);
+    assert_eq!(
+        choose(b"java=snmalloc;*=mimalloc", b"/usr/bin/java"),
+        Heap::Mimalloc
+    );
 }
 
 #[test]
 fn a_pattern_without_a_slash_is_for_the_base_name() {
     assert_eq!(choose(b"java=jemalloc", b"/opt/jdk/bin/java"), Heap::Jemalloc);
     assert_eq!(choose(b"java=jemalloc", b"/opt/java/bin/jdk"), Heap::System);
-    assert_eq!(choose(b"bin/java=jemalloc", b"/opt/bin/java"), Heap::System, "a slash means the whole path");
+    assert_eq!(
+        choose(b"bin/java=jemalloc", b"/opt/bin/java"),
+        Heap::System,
+        "a slash means the whole path"
+    );
     assert_eq!(choose(b"j*=snmalloc", b"/j/x"), Heap::System);
 }
 
 #[test]
 fn no_match_no_rules_and_faults_mean_the_system_heap() {
-    for text in ["", ";", " \n ", "cat=mimalloc", "ls", "*=", "=mimalloc", "*=tcmalloc", "*=mimalloc;oops", "*=Mimalloc"] {
+    for text in [
+        "",
+        ";",
+        " \n ",
+        "cat=mimalloc",
+        "ls",
+        "*=",
+        "=mimalloc",
+        "*=tcmalloc",
+        "*=mimalloc;oops",
+        "*=Mimalloc",
+    ] {
         assert_eq!(choose(text.as_bytes(), b"/bin/ls"), Heap::System, "{text:?}");
     }
 }
@@ -38,7 +56,13 @@ fn no_match_no_rules_and_faults_mean_the_system_heap() {
 #[test]
 fn a_file_may_have_lines_blanks_and_comments() {
     let text = b"# heaps; of this machine = ours\n  * = mimalloc \r\n\n\t*/java\t=\tjemalloc;buggy = system # not a comment\n";
-    assert_eq!(parse(text).map(|_| ()), Err(Error { position: 78, fault: Fault::UnknownHeap }));
+    assert_eq!(
+        parse(text).map(|_| ()),
+        Err(Error {
+            position: 77,
+            fault: Fault::UnknownHeap
+        })
+    );
     let text = b"# heaps; of this machine = ours\n  * = mimalloc \r\n\n\t*/java\t=\tjemalloc;buggy = system;# a comment; = x";
     assert_eq!(choose(text, b"/bin/ls"), Heap::Mimalloc);
     assert_eq!(choose(text, b"/x/java"), Heap::Jemalloc);
@@ -63,7 +87,11 @@ fn faults_are_named_with_their_position() {
         ("*=mimalloc\njava= jemaloc", 17, Fault::UnknownHeap),
         ("a\0b=system", 1, Fault::ZeroByte),
     ] {
-        assert_eq!(parse(text.as_bytes()).map(|_| ()), Err(Error { position, fault }), "{text:?}");
+        assert_eq!(
+            parse(text.as_bytes()).map(|_| ()),
+            Err(Error { position, fault }),
+            "{text:?}"
+        );
     }
 }
 

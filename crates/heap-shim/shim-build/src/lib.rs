@@ -11,7 +11,12 @@ const KEEP_ERRNO: &[&str] = &["madvise", "munmap"];
 
 /// Locks that the fork gate counts, and the naming of mappings (crate `heap-mimalloc`, modules `fork_gate` and
 /// `quiet_prctl`).
-const MIMALLOC: &[&str] = &["pthread_mutex_lock", "pthread_mutex_trylock", "pthread_mutex_unlock", "prctl"];
+const MIMALLOC: &[&str] = &[
+    "pthread_mutex_lock",
+    "pthread_mutex_trylock",
+    "pthread_mutex_unlock",
+    "prctl",
+];
 
 /// Which wrappers a shim carries.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -29,7 +34,10 @@ pub enum Wraps {
 /// `-z nodelete`: code that others hold pointers into (a thread's exit handler, blocks) is never unmapped.
 /// `-z now`: no lazy binding, so the first `free` inside a signal handler does not enter the dynamic loader.
 /// `-z noexecstack`: objects assembled from C sources without the note would otherwise ask for one.
-#[expect(clippy::print_stdout, reason = "a build script speaks to Cargo on its standard output")]
+#[expect(
+    clippy::print_stdout,
+    reason = "a build script speaks to Cargo on its standard output"
+)]
 pub fn emit(wraps: Wraps) {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rustc-cdylib-link-arg=-Wl,-z,nodelete,-z,now,-z,noexecstack");

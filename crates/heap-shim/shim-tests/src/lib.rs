@@ -27,7 +27,11 @@ pub const FORWARDING: [&str; 3] = ["single_lock", "single_lock_spin", "single_lo
 
 /// Every library, by the part of its name after `libunderhood_`.
 pub fn all_shims() -> Vec<&'static str> {
-    REPLACING.into_iter().chain(FORWARDING).chain(["selector"]).collect()
+    REPLACING
+        .into_iter()
+        .chain(FORWARDING)
+        .chain(["selector"])
+        .collect()
 }
 
 /// How long a program may take before it is ended: it hangs.
@@ -39,7 +43,9 @@ static TEMPORARY: LazyLock<TempDir> = LazyLock::new(|| TempDir::new().expect("cr
 pub fn ways() -> Vec<Way> {
     let mut ways = vec![Way::plain()];
     ways.extend(REPLACING.into_iter().chain(FORWARDING).map(Way::heap));
-    ways.extend(["system", "mimalloc", "jemalloc", "snmalloc"].map(|heap| Way::selected(&format!("*={heap}"))));
+    ways.extend(
+        ["system", "mimalloc", "jemalloc", "snmalloc"].map(|heap| Way::selected(&format!("*={heap}"))),
+    );
     ways
 }
 
@@ -56,20 +62,33 @@ pub struct Way {
 impl Way {
     /// Nothing is preloaded.
     pub fn plain() -> Self {
-        Self { name: "plain".into(), heap: "system".into(), environment: Vec::new() }
+        Self {
+            name: "plain".into(),
+            heap: "system".into(),
+            environment: Vec::new(),
+        }
     }
 
     /// A heap is preloaded.
     pub fn heap(heap: &str) -> Self {
         let path = shim(heap).display().to_string();
-        Self { name: heap.into(), heap: heap.into(), environment: vec![("LD_PRELOAD".into(), path)] }
+        Self {
+            name: heap.into(),
+            heap: heap.into(),
+            environment: vec![("LD_PRELOAD".into(), path)],
+        }
     }
 
     /// The selector is preloaded, with rules. The heap is taken from the last rule.
     pub fn selected(rules: &str) -> Self {
         let heap = rules.rsplit('=').next().unwrap_or_default().to_owned();
         let name = format!("selector {rules:?}");
-        Self { name, heap, ..Self::heap("selector") }.with("UNDERHOOD_HEAP_SELECT", rules)
+        Self {
+            name,
+            heap,
+            ..Self::heap("selector")
+        }
+        .with("UNDERHOOD_HEAP_SELECT", rules)
     }
 
     /// The same with one more variable in the environment.
@@ -90,9 +109,19 @@ impl Way {
     /// When the program cannot be started or does not end.
     pub fn run(&self, program: impl AsRef<OsStr>, arguments: &[&str]) -> Output {
         let mut command = Command::new("timeout");
-        command.env_remove("UNDERHOOD_HEAP_SELECT").args(["--signal=KILL", &PATIENCE.as_secs().to_string()]);
-        command.arg("env").args(self.environment.iter().map(|(name, value)| format!("{name}={value}")));
-        command.arg(program).args(arguments).output().expect("start a program")
+        command
+            .env_remove("UNDERHOOD_HEAP_SELECT")
+            .args(["--signal=KILL", &PATIENCE.as_secs().to_string()]);
+        command.arg("env").args(
+            self.environment
+                .iter()
+                .map(|(name, value)| format!("{name}={value}")),
+        );
+        command
+            .arg(program)
+            .args(arguments)
+            .output()
+            .expect("start a program")
     }
 
     /// Runs a program that must end well and silently, and gives what it printed.
@@ -105,7 +134,11 @@ impl Way {
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         let errors = String::from_utf8_lossy(&output.stderr);
         let what = format!("{} {arguments:?} under {}", program.display(), self.name);
-        assert!(output.status.success(), "{what}: {}: {text} {errors}", output.status);
+        assert!(
+            output.status.success(),
+            "{what}: {}: {text} {errors}",
+            output.status
+        );
         assert_eq!(errors, "", "{what} wrote on standard error");
         text
     }
@@ -123,12 +156,20 @@ pub static SHIM_FOLDER: LazyLock<PathBuf> = LazyLock::new(|| match std::env::var
 });
 
 fn build_shims() -> PathBuf {
-    let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("a package has a workspace");
+    let workspace = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .parent()
+        .expect("a package has a workspace");
     // target/debug/deps/test-program
     let program = std::env::current_exe().expect("know the test program");
-    let target = program.ancestors().nth(3).expect("test programs lie in the target folder");
+    let target = program
+        .ancestors()
+        .nth(3)
+        .expect("test programs lie in the target folder");
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.current_dir(workspace).args(["build", "--release", "--locked", "--quiet", "--target-dir"]).arg(target);
+    command
+        .current_dir(workspace)
+        .args(["build", "--release", "--locked", "--quiet", "--target-dir"])
+        .arg(target);
     for heap in all_shims() {
         command.args(["-p", &format!("underhood-shim-{heap}")]);
     }
@@ -148,7 +189,9 @@ pub fn compile(source: &str, flags: &[&str]) -> PathBuf {
     if let Some(path) = built.get(&key) {
         return path.clone();
     }
-    let path = TEMPORARY.path().join(format!("{}-{}", source.replace('.', "-"), built.len()));
+    let path = TEMPORARY
+        .path()
+        .join(format!("{}-{}", source.replace('.', "-"), built.len()));
     let compiler = if source.ends_with(".cpp") { "g++" } else { "gcc" };
     let programs = Path::new(env!("CARGO_MANIFEST_DIR")).join("programs");
     let output = Command::new(compiler)
@@ -160,7 +203,11 @@ pub fn compile(source: &str, flags: &[&str]) -> PathBuf {
         .args(flags)
         .output()
         .expect("start the compiler");
-    assert!(output.status.success(), "compile {source}: {}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success(),
+        "compile {source}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     built.insert(key, path.clone());
     path
 }
@@ -177,9 +224,31 @@ pub fn temporary_folder(name: &str) -> PathBuf {
 /// # Panics
 /// When the tool fails.
 pub fn inspect(tool: &str, arguments: &[&str], library: &Path) -> Vec<String> {
-    let output = Command::new(tool).args(arguments).arg(library).output().expect("start a tool of binutils");
+    let output = Command::new(tool)
+        .args(arguments)
+        .arg(library)
+        .output()
+        .expect("start a tool of binutils");
     assert!(output.status.success(), "{tool} {}", library.display());
-    String::from_utf8_lossy(&output.stdout).lines().map(str::to_owned).collect()
+    String::from_utf8_lossy(&output.stdout)
+        .lines()
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Says that a test did not run and why, in the form that `cargo xtask test` counts.
+#[expect(clippy::print_stderr, reason = "a skipped test must be noticed")]
+pub fn skip(what: &str, reason: &str) {
+    eprintln!("SKIPPED: {what}: {reason}");
+}
+
+/// Prints a figure that a test has measured.
+#[expect(
+    clippy::print_stdout,
+    reason = "figures are for the person who runs the tests"
+)]
+pub fn say(figure: &str) {
+    println!("{figure}");
 }
 
 /// True when a command can be started.

@@ -18,10 +18,18 @@ fn c_functions_mean_what_they_mean_in_glibc() {
 #[test]
 fn every_operator_of_cxx_works_and_fails_as_the_standard_says() {
     let program = compile("operators.cpp", &["-std=c++17"]);
-    let with_static_library = compile("operators.cpp", &["-std=c++17", "-static-libstdc++", "-static-libgcc"]);
+    let with_static_library = compile(
+        "operators.cpp",
+        &["-std=c++17", "-static-libstdc++", "-static-libgcc"],
+    );
     for way in ways() {
         assert_eq!(way.output_of(&program, &[]), "ok\n", "{}", way.name);
-        assert_eq!(way.output_of(&with_static_library, &[]), "ok\n", "static libstdc++ under {}", way.name);
+        assert_eq!(
+            way.output_of(&with_static_library, &[]),
+            "ok\n",
+            "static libstdc++ under {}",
+            way.name
+        );
     }
 }
 
@@ -44,7 +52,10 @@ fn every_phase_of_a_process_may_allocate() {
 fn answers(way: &Way) -> Vec<(String, String)> {
     way.output_of(compile("answers.c", &[]), &[])
         .split_whitespace()
-        .filter_map(|pair| pair.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned())))
+        .filter_map(|pair| {
+            pair.split_once('=')
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        })
         .collect()
 }
 
@@ -54,21 +65,49 @@ fn questions_are_answered_for_the_heap_in_use() {
         let answers = answers(&way);
         let answer = |name: &str| {
             let found = answers.iter().find(|(found, _)| found == name);
-            found.map(|(_, value)| value.clone()).unwrap_or_else(|| panic!("{} does not answer {name}", way.name))
+            found
+                .map(|(_, value)| value.clone())
+                .unwrap_or_else(|| panic!("{} does not answer {name}", way.name))
         };
         let number = |name: &str| answer(name).parse::<i64>().expect("a number");
-        assert!((60..=300).contains(&number("mapped_mib")), "{}: {answers:?}", way.name);
+        assert!(
+            (60..=300).contains(&number("mapped_mib")),
+            "{}: {answers:?}",
+            way.name
+        );
         // mimalloc and snmalloc do not count the program's blocks.
         let counts = !matches!(way.heap.as_str(), "mimalloc" | "snmalloc");
         let in_use = number("in_use_mib");
-        assert!(if counts { (60..=80).contains(&in_use) } else { in_use == 0 }, "{}: {answers:?}", way.name);
+        assert!(
+            if counts {
+                (60..=80).contains(&in_use)
+            } else {
+                in_use == 0
+            },
+            "{}: {answers:?}",
+            way.name
+        );
         assert_eq!(answer("narrow_agrees"), "1", "{}", way.name);
         assert_eq!(answer("info"), "0", "{}", way.name);
         assert_eq!(answer("frame"), "1", "{}", way.name);
-        assert_eq!(number("mallopt"), i64::from(!way.replaces()), "{}: only glibc's heap has its options", way.name);
+        assert_eq!(
+            number("mallopt"),
+            i64::from(!way.replaces()),
+            "{}: only glibc's heap has its options",
+            way.name
+        );
         assert!((0..=1).contains(&number("trim")), "{}", way.name);
-        let name = if way.name.starts_with("selector") { "selector" } else { &way.heap };
-        assert_eq!(answer("name"), if way.name == "plain" { "none" } else { name }, "{}", way.name);
+        let name = if way.name.starts_with("selector") {
+            "selector"
+        } else {
+            &way.heap
+        };
+        assert_eq!(
+            answer("name"),
+            if way.name == "plain" { "none" } else { name },
+            "{}",
+            way.name
+        );
     }
 }
 

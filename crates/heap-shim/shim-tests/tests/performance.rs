@@ -11,13 +11,17 @@ use underhood_shim_tests::REPLACING;
 use underhood_shim_tests::SHIM_FOLDER;
 use underhood_shim_tests::Way;
 use underhood_shim_tests::compile;
+use underhood_shim_tests::say;
 use underhood_shim_tests::timed;
 
 /// The library file of a heap's C code, from the folders of its build script.
 fn static_library(name: &str) -> Option<PathBuf> {
     let build = SHIM_FOLDER.join("build");
     std::fs::read_dir(build).ok()?.flatten().find_map(|folder| {
-        ["out", "out/lib"].iter().map(|within| folder.path().join(within).join(name)).find(|path| path.exists())
+        ["out", "out/lib"]
+            .iter()
+            .map(|within| folder.path().join(within).join(name))
+            .find(|path| path.exists())
     })
 }
 
@@ -30,13 +34,19 @@ fn linked(heap: &str) -> Option<PathBuf> {
     };
     let library = static_library(library)?.display().to_string();
     let names = [format!("-DMALLOC={prefix}malloc"), format!("-DFREE={prefix}free")];
-    Some(compile("pairs.c", &[&names[0], &names[1], &library, "-ldl", "-lm", "-latomic"]))
+    Some(compile(
+        "pairs.c",
+        &[&names[0], &names[1], &library, "-ldl", "-lm", "-latomic"],
+    ))
 }
 
 /// Nanoseconds per pair in the fastest batch.
 fn fastest(way: &Way, program: &Path, arguments: &[&str]) -> f64 {
     let said = way.output_of(program, arguments);
-    said.split(' ').next().and_then(|field| field.parse().ok()).expect("the program prints a time")
+    said.split(' ')
+        .next()
+        .and_then(|field| field.parse().ok())
+        .expect("the program prints a time")
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
@@ -67,8 +77,12 @@ fn costs(rounds: usize) -> Vec<(&'static str, f64, f64)> {
                 (Way::selected(&format!("*={heap}")), dynamic.clone()),
             ];
             let times = in_turn(&subjects, &["1", "300", "2048"], rounds);
-            let [linked, preloaded, selected] = times[..] else { unreachable!("three subjects") };
-            println!("{heap}: linked {linked:.2}, preloaded {preloaded:.2}, selected {selected:.2} ns per pair");
+            let [linked, preloaded, selected] = times[..] else {
+                unreachable!("three subjects")
+            };
+            say(&format!(
+                "{heap}: linked {linked:.2}, preloaded {preloaded:.2}, selected {selected:.2} ns per pair"
+            ));
             Some((heap, preloaded - linked, selected - preloaded))
         })
         .collect()
@@ -77,8 +91,14 @@ fn costs(rounds: usize) -> Vec<(&'static str, f64, f64)> {
 #[test]
 fn preloading_and_selecting_are_nearly_free() {
     for (heap, preloading, selecting) in costs(7) {
-        assert!(preloading < 15.0, "{heap}: preloading costs {preloading:.2} ns per pair");
-        assert!(selecting < 15.0, "{heap}: selecting costs {selecting:.2} ns per pair");
+        assert!(
+            preloading < 15.0,
+            "{heap}: preloading costs {preloading:.2} ns per pair"
+        );
+        assert!(
+            selecting < 15.0,
+            "{heap}: selecting costs {selecting:.2} ns per pair"
+        );
     }
 }
 
@@ -86,8 +106,14 @@ fn preloading_and_selecting_are_nearly_free() {
 #[ignore = "needs a quiet machine"]
 fn preloading_costs_2_ns_and_selecting_3_ns_at_most() {
     for (heap, preloading, selecting) in costs(25) {
-        assert!(preloading <= 2.0, "{heap}: preloading costs {preloading:.2} ns per pair");
-        assert!(selecting <= 3.0, "{heap}: selecting costs {selecting:.2} ns per pair");
+        assert!(
+            preloading <= 2.0,
+            "{heap}: preloading costs {preloading:.2} ns per pair"
+        );
+        assert!(
+            selecting <= 3.0,
+            "{heap}: selecting costs {selecting:.2} ns per pair"
+        );
     }
 }
 
@@ -95,20 +121,29 @@ fn preloading_costs_2_ns_and_selecting_3_ns_at_most() {
 fn on_two_threads(way: &Way, rounds: &str) -> f64 {
     let program = compile("pairs.c", &[]);
     let said = way.output_of(program, &["2", "20", rounds]);
-    said.trim().split(' ').nth(1).and_then(|field| field.parse().ok()).expect("the program prints a time")
+    said.trim()
+        .split(' ')
+        .nth(1)
+        .and_then(|field| field.parse().ok())
+        .expect("the program prints a time")
 }
 
 fn disease(repeats: usize) -> [f64; 4] {
     let mut times: [Vec<f64>; 4] = Default::default();
     for _ in 0..repeats {
         let best = REPLACING.map(|heap| on_two_threads(&Way::heap(heap), "20000"));
-        times[0].push(best.into_iter().fold(on_two_threads(&Way::plain(), "20000"), f64::min));
+        times[0].push(
+            best.into_iter()
+                .fold(on_two_threads(&Way::plain(), "20000"), f64::min),
+        );
         times[1].push(on_two_threads(&Way::heap("single_lock"), "20000"));
         times[2].push(on_two_threads(&Way::heap("single_lock_spin"), "20000"));
         times[3].push(on_two_threads(&Way::heap("single_lock_kernel"), "200"));
     }
     let result = times.map(median);
-    println!("2 threads: best heap, single_lock, _spin, _kernel: {result:.0?} ns per pair");
+    say(&format!(
+        "2 threads: best heap, single_lock, _spin, _kernel: {result:.0?} ns per pair"
+    ));
     result
 }
 
@@ -123,16 +158,33 @@ fn a_kernel_lock_is_the_slowest_and_any_lock_slower_than_none() {
 #[ignore = "needs two quiet CPUs"]
 fn one_lock_makes_two_threads_eight_times_slower() {
     let [best, sleeping, _, kernel] = disease(15);
-    assert!(sleeping >= 8.0 * best, "single_lock {sleeping:.0} against {best:.0} ns");
+    assert!(
+        sleeping >= 8.0 * best,
+        "single_lock {sleeping:.0} against {best:.0} ns"
+    );
     assert!(kernel > sleeping);
 }
 
 /// Start-up is only printed: it depends on the machine.
 #[test]
 fn short_processes() {
-    let time = |way: &Way| median((0..15).map(|_| timed(|| drop(way.run("true", &[]))).as_secs_f64() * 1e6).collect());
+    let time = |way: &Way| {
+        median(
+            (0..15)
+                .map(|_| timed(|| drop(way.run("true", &[]))).as_secs_f64() * 1e6)
+                .collect(),
+        )
+    };
     let plain = time(&Way::plain());
-    for way in REPLACING.map(Way::heap).into_iter().chain([Way::selected("*=system"), Way::selected("*=mimalloc")]) {
-        println!("{}: start-up takes {:.2} times as long", way.name, time(&way) / plain);
+    for way in REPLACING
+        .map(Way::heap)
+        .into_iter()
+        .chain([Way::selected("*=system"), Way::selected("*=mimalloc")])
+    {
+        say(&format!(
+            "{}: start-up takes {:.2} times as long",
+            way.name,
+            time(&way) / plain
+        ));
     }
 }

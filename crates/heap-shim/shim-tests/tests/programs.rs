@@ -4,6 +4,7 @@ use std::fs;
 
 use underhood_shim_tests::Way;
 use underhood_shim_tests::exists;
+use underhood_shim_tests::skip;
 use underhood_shim_tests::temporary_folder;
 use underhood_shim_tests::ways;
 
@@ -16,7 +17,7 @@ const PYTHON: &str = "import json,re,threading\n\
 
 fn identical_everywhere(program: &str, arguments: &[&str], environment: Option<(&str, &str)>) {
     if !exists(program) {
-        eprintln!("SKIPPED {program}: not installed");
+        skip(program, "not installed");
         return;
     }
     let dress = |way: Way| match environment {
@@ -24,7 +25,11 @@ fn identical_everywhere(program: &str, arguments: &[&str], environment: Option<(
         None => way,
     };
     let expected = dress(Way::plain()).run(program, arguments);
-    assert!(expected.status.success(), "{program}: {}", String::from_utf8_lossy(&expected.stderr));
+    assert!(
+        expected.status.success(),
+        "{program}: {}",
+        String::from_utf8_lossy(&expected.stderr)
+    );
     for way in ways() {
         let name = way.name.clone();
         let output = dress(way).run(program, arguments);
@@ -73,18 +78,34 @@ fn git() {
 fn gcc() {
     let folder = temporary_folder("gcc");
     let source = folder.join("source.c");
-    let functions: String = (0..300).map(|n| format!("int f{n}(int x) {{ return x * {n} + f_sum(x); }}\n")).collect();
-    fs::write(&source, format!("static int f_sum(int x) {{ return x + 1; }}\n{functions}")).expect("write a source");
-    identical_everywhere("gcc", &["-O1", "-S", "-o", "-", &source.display().to_string()], None);
+    let functions: String = (0..300)
+        .map(|n| format!("int f{n}(int x) {{ return x * {n} + f_sum(x); }}\n"))
+        .collect();
+    fs::write(
+        &source,
+        format!("static int f_sum(int x) {{ return x + 1; }}\n{functions}"),
+    )
+    .expect("write a source");
+    identical_everywhere(
+        "gcc",
+        &["-O1", "-S", "-o", "-", &source.display().to_string()],
+        None,
+    );
 }
 
 #[test]
 fn sort() {
     let folder = temporary_folder("sort");
     let input = folder.join("lines");
-    let lines: String = (0..200_000_u64).map(|n| format!("{}\n", n.wrapping_mul(6_364_136_223_846_793_005))).collect();
+    let lines: String = (0..200_000_u64)
+        .map(|n| format!("{}\n", n.wrapping_mul(6_364_136_223_846_793_005)))
+        .collect();
     fs::write(&input, lines).expect("write lines");
-    identical_everywhere("sort", &["--parallel=4", "-S", "4M", &input.display().to_string()], None);
+    identical_everywhere(
+        "sort",
+        &["--parallel=4", "-S", "4M", &input.display().to_string()],
+        None,
+    );
 }
 
 #[test]

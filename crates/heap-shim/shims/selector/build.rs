@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-#[expect(clippy::print_stdout, reason = "a build script speaks to Cargo on its standard output")]
 fn main() {
     shim_build::emit(shim_build::Wraps::KeepErrnoAndMimalloc);
     let folder = std::env::var("CARGO_MANIFEST_DIR").unwrap_or_default();

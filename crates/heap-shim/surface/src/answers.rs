@@ -63,7 +63,9 @@ impl From<Mallinfo2> for Mallinfo {
             wide.fordblks,
             wide.keepcost,
         ];
-        Self { fields: fields.map(|field| c_int::try_from(field).unwrap_or(c_int::MAX)) }
+        Self {
+            fields: fields.map(|field| c_int::try_from(field).unwrap_or(c_int::MAX)),
+        }
     }
 }
 
@@ -73,7 +75,9 @@ pub fn mallinfo2_of(usage: Usage) -> Mallinfo2 {
     Mallinfo2 {
         arena: usage.mapped,
         uordblks: in_use,
-        fordblks: usage.in_use.map_or(0, |in_use| usage.mapped.saturating_sub(in_use)),
+        fordblks: usage
+            .in_use
+            .map_or(0, |in_use| usage.mapped.saturating_sub(in_use)),
         ..Mallinfo2::default()
     }
 }
@@ -86,7 +90,10 @@ struct Text {
 
 impl Text {
     const fn new() -> Self {
-        Self { bytes: [0; 512], length: 0 }
+        Self {
+            bytes: [0; 512],
+            length: 0,
+        }
     }
 
     fn as_c_str(&self) -> &CStr {
@@ -100,7 +107,11 @@ impl Write for Text {
         let taken = text.len().min(space);
         self.bytes[self.length..self.length + taken].copy_from_slice(&text.as_bytes()[..taken]);
         self.length += taken;
-        if taken == text.len() { Ok(()) } else { Err(fmt::Error) }
+        if taken == text.len() {
+            Ok(())
+        } else {
+            Err(fmt::Error)
+        }
     }
 }
 
@@ -121,7 +132,11 @@ fn write_figure(text: &mut Text, before: &str, figure: Option<usize>, after: &st
 /// ever writes there, and only because the program asked.
 pub fn print_stats(name: &CStr, usage: Usage) {
     let mut text = Text::new();
-    let _cut = writeln!(text, "heap                = {}", name.to_str().unwrap_or_default());
+    let _cut = writeln!(
+        text,
+        "heap                = {}",
+        name.to_str().unwrap_or_default()
+    );
     write_figure(&mut text, "system bytes        = ", Some(usage.mapped), "\n");
     write_figure(&mut text, "in use bytes        = ", usage.in_use, "\n");
     // SAFETY: the pointer and the length describe the text.
@@ -139,9 +154,23 @@ pub unsafe fn print_info(name: &CStr, usage: Usage, options: c_int, stream: *mut
         return -1;
     }
     let mut text = Text::new();
-    let _cut = writeln!(text, "<malloc version=\"1\" heap=\"{}\">", name.to_str().unwrap_or_default());
-    write_figure(&mut text, "<system type=\"current\" size=\"", Some(usage.mapped), "\"/>\n");
-    write_figure(&mut text, "<total type=\"in-use\" size=\"", usage.in_use, "\"/>\n</malloc>\n");
+    let _cut = writeln!(
+        text,
+        "<malloc version=\"1\" heap=\"{}\">",
+        name.to_str().unwrap_or_default()
+    );
+    write_figure(
+        &mut text,
+        "<system type=\"current\" size=\"",
+        Some(usage.mapped),
+        "\"/>\n",
+    );
+    write_figure(
+        &mut text,
+        "<total type=\"in-use\" size=\"",
+        usage.in_use,
+        "\"/>\n</malloc>\n",
+    );
     // SAFETY: the text ends with a zero byte; the stream is the caller's obligation.
     let written = unsafe { fputs(text.as_c_str().as_ptr(), stream) };
     if written < 0 { -1 } else { 0 }

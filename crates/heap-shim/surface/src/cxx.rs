@@ -31,7 +31,7 @@ unsafe extern "C" {
 macro_rules! export_jumps {
     (local { $($name:ident => $target:path;)* }) => {
         $(
-            // SAFETY: the name is the C++ mangling of a replaceable operator, which a heap may define.
+            // SAFETY: the name is one of the replaceable functions, which a heap may define.
             #[unsafe(no_mangle)]
             #[unsafe(naked)]
             unsafe extern "C" fn $name() {
@@ -44,7 +44,7 @@ macro_rules! export_jumps {
     };
     (global { $($name:ident => $target:literal;)* }) => {
         $(
-            // SAFETY: the name is the C++ mangling of a replaceable operator, which a heap may define.
+            // SAFETY: the name is one of the replaceable functions, which a heap may define.
             #[unsafe(no_mangle)]
             #[unsafe(naked)]
             unsafe extern "C" fn $name() {

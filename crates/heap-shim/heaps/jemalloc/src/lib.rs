@@ -15,6 +15,12 @@ use surface::Hot;
 use surface::Usage;
 use tikv_jemalloc_sys as je;
 
+/// The library's own functions, for direct jumps.
+pub mod raw {
+    pub use tikv_jemalloc_sys::free;
+    pub use tikv_jemalloc_sys::malloc;
+}
+
 /// jemalloc.
 pub struct Jemalloc;
 
@@ -39,7 +45,13 @@ fn refresh() -> Option<usize> {
     let place: *mut u64 = &raw mut epoch;
     // SAFETY: the name is a C string; "epoch" takes a u64 to write.
     let _error = unsafe {
-        je::mallctl(c"epoch".as_ptr(), ptr::null_mut(), ptr::null_mut(), place.cast(), size_of::<u64>())
+        je::mallctl(
+            c"epoch".as_ptr(),
+            ptr::null_mut(),
+            ptr::null_mut(),
+            place.cast(),
+            size_of::<u64>(),
+        )
     };
     read_statistic(c"stats.resident")
 }
@@ -47,7 +59,12 @@ fn refresh() -> Option<usize> {
 impl Heap for Jemalloc {
     const NAME: &'static CStr = c"jemalloc";
 
-    const HOT: Hot = Hot { malloc: je::malloc, zalloc, realloc: je::realloc, free: je::free };
+    const HOT: Hot = Hot {
+        malloc: je::malloc,
+        zalloc,
+        realloc: je::realloc,
+        free: je::free,
+    };
 
     #[inline(always)]
     unsafe fn memalign(alignment: usize, size: usize) -> *mut c_void {
@@ -74,6 +91,9 @@ impl Heap for Jemalloc {
     }
 
     fn usage() -> Usage {
-        Usage { mapped: refresh().unwrap_or(0), in_use: read_statistic(c"stats.allocated") }
+        Usage {
+            mapped: refresh().unwrap_or(0),
+            in_use: read_statistic(c"stats.allocated"),
+        }
     }
 }

@@ -64,7 +64,10 @@ pub fn stand_aside() {
 /// reverse order of their registration, so ours runs last, when the handlers of other libraries have allocated.
 #[cold]
 fn register() {
-    if MODE.compare_exchange(MODE_FRESH, MODE_COUNTING, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+    if MODE
+        .compare_exchange(MODE_FRESH, MODE_COUNTING, Ordering::Relaxed, Ordering::Relaxed)
+        .is_ok()
+    {
         crate::report_errors();
         // SAFETY: the handlers live as long as the process; the handle is this library's own. The result is not
         // looked at: without memory for the list, forks are no worse than without this gate.
@@ -103,7 +106,10 @@ fn leave() {
 }
 
 extern "C" fn prepare() {
-    while INSIDE.compare_exchange_weak(0, SHUT, Ordering::Acquire, Ordering::Relaxed).is_err() {
+    while INSIDE
+        .compare_exchange_weak(0, SHUT, Ordering::Acquire, Ordering::Relaxed)
+        .is_err()
+    {
         let _zero = sched_yield();
     }
     FORKING.store(pthread_self(), Ordering::Relaxed);

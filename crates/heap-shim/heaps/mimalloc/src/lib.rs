@@ -27,6 +27,12 @@ unsafe extern "C" {
     fn _mi_auto_process_init();
 }
 
+/// The library's own functions, for direct jumps.
+pub mod raw {
+    pub use libmimalloc_sys::mi_free as free;
+    pub use libmimalloc_sys::mi_malloc as malloc;
+}
+
 /// mimalloc.
 pub struct Mimalloc;
 
@@ -56,8 +62,12 @@ pub fn start() {
 impl Heap for Mimalloc {
     const NAME: &'static CStr = c"mimalloc";
 
-    const HOT: Hot =
-        Hot { malloc: mi::mi_malloc, zalloc: mi::mi_zalloc, realloc: mi::mi_realloc, free: mi::mi_free };
+    const HOT: Hot = Hot {
+        malloc: mi::mi_malloc,
+        zalloc: mi::mi_zalloc,
+        realloc: mi::mi_realloc,
+        free: mi::mi_free,
+    };
 
     #[inline(always)]
     unsafe fn memalign(alignment: usize, size: usize) -> *mut c_void {
@@ -95,6 +105,9 @@ impl Heap for Mimalloc {
                 unwanted,
             )
         };
-        Usage { mapped: committed, in_use: None }
+        Usage {
+            mapped: committed,
+            in_use: None,
+        }
     }
 }

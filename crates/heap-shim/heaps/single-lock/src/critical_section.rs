@@ -25,12 +25,18 @@ pub struct CriticalSection<const SPINS: u32> {
     state: AtomicU32,
 }
 
-static SLEEPING: CriticalSection<0> = CriticalSection { state: AtomicU32::new(FREE) };
-static SPINNING: CriticalSection<4000> = CriticalSection { state: AtomicU32::new(FREE) };
+static SLEEPING: CriticalSection<0> = CriticalSection {
+    state: AtomicU32::new(FREE),
+};
+static SPINNING: CriticalSection<4000> = CriticalSection {
+    state: AtomicU32::new(FREE),
+};
 
 impl<const SPINS: u32> CriticalSection<SPINS> {
     fn take_free(&self) -> bool {
-        self.state.compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed).is_ok()
+        self.state
+            .compare_exchange(FREE, HELD, Ordering::Acquire, Ordering::Relaxed)
+            .is_ok()
     }
 
     fn take(&self) {

@@ -36,7 +36,15 @@ pub fn futex(word: &AtomicU32, operation: Operation, value: u32) -> bool {
     let saved = errno::get();
     let no_timeout = core::ptr::null::<u8>();
     // SAFETY: the word lives as long as the borrow, and no other pointer is given.
-    let result = unsafe { syscall(SYS_FUTEX, word.as_ptr(), operation as c_int | PRIVATE, value, no_timeout) };
+    let result = unsafe {
+        syscall(
+            SYS_FUTEX,
+            word.as_ptr(),
+            operation as c_int | PRIVATE,
+            value,
+            no_timeout,
+        )
+    };
     errno::set(saved);
     result >= 0
 }

@@ -18,7 +18,9 @@ pub struct KernelMutex {
     word: AtomicU32,
 }
 
-static MUTEX: KernelMutex = KernelMutex { word: AtomicU32::new(0) };
+static MUTEX: KernelMutex = KernelMutex {
+    word: AtomicU32::new(0),
+};
 
 impl Lock for KernelMutex {
     const NAME: &'static CStr = c"single_lock_kernel";

@@ -90,7 +90,12 @@ unsafe extern "C" fn free<L: Lock>(block: *mut c_void) {
 impl<L: Lock> Heap for SingleLock<L> {
     const NAME: &'static CStr = L::NAME;
 
-    const HOT: Hot = Hot { malloc: malloc::<L>, zalloc: zalloc::<L>, realloc: realloc::<L>, free: free::<L> };
+    const HOT: Hot = Hot {
+        malloc: malloc::<L>,
+        zalloc: zalloc::<L>,
+        realloc: realloc::<L>,
+        free: free::<L>,
+    };
 
     unsafe fn memalign(alignment: usize, size: usize) -> *mut c_void {
         // SAFETY: the caller's obligation.

@@ -23,6 +23,12 @@ unsafe extern "C" {
     fn sn_calloc(count: usize, size: usize) -> *mut c_void;
 }
 
+/// The library's own functions, for direct jumps.
+pub mod raw {
+    pub use snmalloc_sys::sn_free as free;
+    pub use snmalloc_sys::sn_malloc as malloc;
+}
+
 /// snmalloc.
 pub struct Snmalloc;
 
@@ -34,7 +40,12 @@ unsafe extern "C" fn zalloc(size: usize) -> *mut c_void {
 impl Heap for Snmalloc {
     const NAME: &'static CStr = c"snmalloc";
 
-    const HOT: Hot = Hot { malloc: sn::sn_malloc, zalloc, realloc: sn::sn_realloc, free: sn::sn_free };
+    const HOT: Hot = Hot {
+        malloc: sn::sn_malloc,
+        zalloc,
+        realloc: sn::sn_realloc,
+        free: sn::sn_free,
+    };
 
     #[inline(always)]
     unsafe fn memalign(alignment: usize, size: usize) -> *mut c_void {
@@ -60,6 +71,9 @@ impl Heap for Snmalloc {
         let mut peak = 0;
         // SAFETY: both places are writable.
         unsafe { sn::sn_rust_statistics(&raw mut current, &raw mut peak) };
-        Usage { mapped: current, in_use: None }
+        Usage {
+            mapped: current,
+            in_use: None,
+        }
     }
 }

@@ -23,7 +23,10 @@ pub struct Hidden {
 
 impl Hidden {
     pub const fn new(name: &'static CStr) -> Self {
-        Self { name, address: AtomicPtr::new(ptr::null_mut()) }
+        Self {
+            name,
+            address: AtomicPtr::new(ptr::null_mut()),
+        }
     }
 
     /// The function, or `None` when no library after this one has it.

@@ -49,7 +49,12 @@ static MALLOPT: Hidden = Hidden::new(c"mallopt");
 impl Heap for System {
     const NAME: &'static CStr = c"system";
 
-    const HOT: Hot = Hot { malloc: __libc_malloc, zalloc, realloc: __libc_realloc, free: __libc_free };
+    const HOT: Hot = Hot {
+        malloc: __libc_malloc,
+        zalloc,
+        realloc: __libc_realloc,
+        free: __libc_free,
+    };
 
     #[inline(always)]
     unsafe fn memalign(alignment: usize, size: usize) -> *mut c_void {
@@ -73,13 +78,17 @@ impl Heap for System {
 
     fn usage() -> Usage {
         let info = Self::mallinfo2();
-        Usage { mapped: info.arena + info.hblkhd, in_use: Some(info.uordblks + info.hblkhd) }
+        Usage {
+            mapped: info.arena + info.hblkhd,
+            in_use: Some(info.uordblks + info.hblkhd),
+        }
     }
 
     /// All zeros before glibc 2.33, which has no `mallinfo2`.
     fn mallinfo2() -> Mallinfo2 {
         // SAFETY: the type is that of mallinfo2(3).
-        unsafe { MALLINFO2.get::<extern "C" fn() -> Mallinfo2>() }.map_or_else(Mallinfo2::default, |call| call())
+        unsafe { MALLINFO2.get::<extern "C" fn() -> Mallinfo2>() }
+            .map_or_else(Mallinfo2::default, |call| call())
     }
 
     fn malloc_stats() {
@@ -100,6 +109,7 @@ impl Heap for System {
 
     fn mallopt(parameter: c_int, value: c_int) -> c_int {
         // SAFETY: the type is that of mallopt(3).
-        unsafe { MALLOPT.get::<extern "C" fn(c_int, c_int) -> c_int>() }.map_or(0, |mallopt| mallopt(parameter, value))
+        unsafe { MALLOPT.get::<extern "C" fn(c_int, c_int) -> c_int>() }
+            .map_or(0, |mallopt| mallopt(parameter, value))
     }
 }

@@ -19,7 +19,10 @@
 //! system's heap is forwarded to by it), and a program started by naming the dynamic loader, which is the program
 //! that the kernel reports.
 #![no_std]
-#![expect(unsafe_code, reason = "reads the process's first stack page and patches a table of functions")]
+#![expect(
+    unsafe_code,
+    reason = "reads the process's first stack page and patches a table of functions"
+)]
 
 mod choice;
 mod raw;

@@ -77,7 +77,14 @@ fn success(result: isize) -> Option<usize> {
 
 /// readlinkat(2): the target of a symbolic link. `None` when it cannot be read or fills the buffer (it may be cut).
 pub fn read_link<'buffer>(path: &CStr, buffer: &'buffer mut [u8]) -> Option<&'buffer [u8]> {
-    let arguments = [AT_FDCWD, path.as_ptr() as usize, buffer.as_mut_ptr() as usize, buffer.len(), 0, 0];
+    let arguments = [
+        AT_FDCWD,
+        path.as_ptr() as usize,
+        buffer.as_mut_ptr() as usize,
+        buffer.len(),
+        0,
+        0,
+    ];
     // SAFETY: a C string, and a buffer of the length given.
     let length = success(unsafe { call(number::READLINKAT, arguments) })?;
     buffer.get(..length).filter(|target| target.len() < buffer.len())
@@ -145,7 +152,14 @@ pub unsafe fn make_read_only(start: *mut u8, size: usize) {
 /// futex(2): sleeps while `*word` is `value`.
 pub fn wait_while(word: &core::sync::atomic::AtomicU32, value: u32) {
     const FUTEX_WAIT_PRIVATE: usize = 128;
-    let arguments = [word.as_ptr() as usize, FUTEX_WAIT_PRIVATE, value as usize, 0, 0, 0];
+    let arguments = [
+        word.as_ptr() as usize,
+        FUTEX_WAIT_PRIVATE,
+        value as usize,
+        0,
+        0,
+        0,
+    ];
     // SAFETY: the word lives as long as the borrow; no timeout is given.
     let _result = unsafe { call(number::FUTEX, arguments) };
 }
@@ -153,7 +167,14 @@ pub fn wait_while(word: &core::sync::atomic::AtomicU32, value: u32) {
 /// futex(2): wakes everyone who sleeps on `word`.
 pub fn wake_all(word: &core::sync::atomic::AtomicU32) {
     const FUTEX_WAKE_PRIVATE: usize = 129;
-    let arguments = [word.as_ptr() as usize, FUTEX_WAKE_PRIVATE, i32::MAX as usize, 0, 0, 0];
+    let arguments = [
+        word.as_ptr() as usize,
+        FUTEX_WAKE_PRIVATE,
+        i32::MAX as usize,
+        0,
+        0,
+        0,
+    ];
     // SAFETY: the word lives as long as the borrow.
     let _result = unsafe { call(number::FUTEX, arguments) };
 }

@@ -11,8 +11,8 @@ use core::ffi::c_void;
 use core::marker::PhantomData;
 use core::mem;
 use core::sync::atomic::AtomicPtr;
-use core::sync::atomic::AtomicU32;
 use core::sync::atomic::AtomicU8;
+use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering;
 
 use heap_jemalloc::Jemalloc;
@@ -41,7 +41,10 @@ struct Entry<Function> {
 impl<Function: Copy> Entry<Function> {
     /// `address` is that of a `Function`.
     const fn new(address: *mut c_void) -> Self {
-        Self { address: AtomicPtr::new(address), function: PhantomData }
+        Self {
+            address: AtomicPtr::new(address),
+            function: PhantomData,
+        }
     }
 
     fn get(&self) -> Function {
@@ -53,7 +56,8 @@ impl<Function: Copy> Entry<Function> {
 
     fn set(&self, function: Function) {
         // SAFETY: a function pointer has the size of an address, as `get` asserts.
-        self.address.store(unsafe { mem::transmute_copy(&function) }, Ordering::Relaxed);
+        self.address
+            .store(unsafe { mem::transmute_copy(&function) }, Ordering::Relaxed);
     }
 }
 
@@ -194,7 +198,12 @@ pub struct Chosen;
 impl Heap for Chosen {
     const NAME: &'static CStr = c"selector";
 
-    const HOT: Hot = Hot { malloc, zalloc, realloc, free };
+    const HOT: Hot = Hot {
+        malloc,
+        zalloc,
+        realloc,
+        free,
+    };
 
     unsafe fn memalign(alignment: usize, size: usize) -> *mut c_void {
         // SAFETY: the caller's obligation.
@@ -262,8 +271,12 @@ struct Undecided;
 impl Heap for Undecided {
     const NAME: &'static CStr = c"";
 
-    const HOT: Hot =
-        Hot { malloc: decide_malloc, zalloc: decide_zalloc, realloc: decide_realloc, free: decide_free };
+    const HOT: Hot = Hot {
+        malloc: decide_malloc,
+        zalloc: decide_zalloc,
+        realloc: decide_realloc,
+        free: decide_free,
+    };
 
     unsafe fn memalign(alignment: usize, size: usize) -> *mut c_void {
         decide();
