@@ -15,3 +15,6 @@ pub mod summarise;
 pub mod timed;
 pub mod trial;
 pub mod worker;
+
+/// The vocabulary as data, for the suites: they depend on the kernel and not on what keeps records.
+pub use record::model;

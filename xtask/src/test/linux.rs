@@ -58,9 +58,15 @@ pub fn docs(_: &Context) -> Result<Report> {
     )
 }
 
-/// The tests of the main workspace.
+/// The tests of the main workspace, with the launcher that the bundle builds before any of them runs.
 pub fn test(_: &Context) -> Result<Report> {
-    run_tests(".", &[])
+    run_tests(
+        ".",
+        &[(
+            "UNDERHOOD_LAUNCHER",
+            built("launcher")?.join("underhood-launcher"),
+        )],
+    )
 }
 
 /// The tests of the launcher's workspace.
@@ -68,15 +74,25 @@ pub fn test_launcher(_: &Context) -> Result<Report> {
     run_tests("crates/launcher", &[])
 }
 
-/// The tests of the heaps, with the libraries that the bundle has built from the same sources.
+/// The tests of the heaps. They build the libraries, unless the bundle already did from the same sources.
 pub fn test_heap_shim(_: &Context) -> Result<Report> {
-    let built = env::var_os("UNDERHOOD_BUNDLE_DIR")
-        .map(PathBuf::from)
-        .context("read UNDERHOOD_BUNDLE_DIR, which .cargo/config.toml sets")?
-        .join("heap-shim")
+    let folder = built("heap-shim")?;
+    let variables: &[_] = if folder.exists() {
+        &[("UNDERHOOD_SHIM_DIR", folder)]
+    } else {
+        &[]
+    };
+    run_tests("crates/heap-shim", variables)
+}
+
+/// Where the bundle's build script leaves what it makes of a workspace; see `.cargo/config.toml`.
+fn built(workspace: &str) -> Result<PathBuf> {
+    let bundle = env::var_os("UNDERHOOD_BUNDLE_DIR")
+        .context("read UNDERHOOD_BUNDLE_DIR, which .cargo/config.toml sets")?;
+    Ok(PathBuf::from(bundle)
+        .join(workspace)
         .join(host()?)
-        .join("release");
-    run_tests("crates/heap-shim", &[("UNDERHOOD_SHIM_DIR", built)])
+        .join("release"))
 }
 
 fn run_tests(workspace: &str, variables: &[(&str, PathBuf)]) -> Result<Report> {

@@ -1,6 +1,9 @@
 //! [`Block`]: owned memory of a heap under test, without unsafe code at its users.
 
-#![expect(unsafe_code, reason = "owned memory of a foreign heap is reached through raw pointers")]
+#![expect(
+    unsafe_code,
+    reason = "owned memory of a foreign heap is reached through raw pointers"
+)]
 
 use std::hint::black_box;
 use std::marker::PhantomData;
@@ -11,7 +14,11 @@ use super::{Block, Heap};
 impl<H: Heap, const ALIGNED: bool> Block<H, ALIGNED> {
     #[inline(always)]
     fn own(start: *mut u8, heap: H) -> Option<Self> {
-        Some(Self { start: NonNull::new(black_box(start))?, heap, not_shared: PhantomData })
+        Some(Self {
+            start: NonNull::new(black_box(start))?,
+            heap,
+            not_shared: PhantomData,
+        })
     }
 
     /// Writes one byte at the start. The block must have been asked for with at least one byte.

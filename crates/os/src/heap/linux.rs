@@ -1,12 +1,18 @@
 //! The C library's heap, whatever stands behind it.
 
-#![expect(unsafe_code, reason = "calls the C library's heap functions, which are what is measured")]
+#![expect(
+    unsafe_code,
+    reason = "calls the C library's heap functions, which are what is measured"
+)]
 
 use super::{Heap, Kind, Visitor};
 
 /// The one heap that a Linux program calls.
-pub const KINDS: &[Kind] =
-    &[Kind { name: "system", summary: "the C library's malloc, as it comes", unsupported: None }];
+pub const KINDS: &[Kind] = &[Kind {
+    name: "system",
+    summary: "the C library's malloc, as it comes",
+    unsupported: None,
+}];
 
 /// Runs the visitor with the heap of that name. Names of preloaded heaps lead to the same functions.
 ///
@@ -37,7 +43,11 @@ impl Heap for Libc {
         let mut block = std::ptr::null_mut();
         // SAFETY: `block` is a valid place for a pointer; a bad alignment is answered with an error.
         let error = unsafe { libc::posix_memalign(&raw mut block, alignment.max(size_of::<usize>()), size) };
-        if error == 0 { block.cast() } else { std::ptr::null_mut() }
+        if error == 0 {
+            block.cast()
+        } else {
+            std::ptr::null_mut()
+        }
     }
 
     #[inline(always)]

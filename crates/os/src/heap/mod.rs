@@ -8,7 +8,10 @@
 //! returns null when there is no memory and otherwise memory that only its own `free` takes back, from any thread
 //! unless the heap says that it serves one thread only.
 
-#![expect(unsafe_code, reason = "states the contract of functions that take raw pointers, and of blocks that cross threads")]
+#![expect(
+    unsafe_code,
+    reason = "states the contract of functions that take raw pointers, and of blocks that cross threads"
+)]
 
 use std::marker::PhantomData;
 use std::ptr::NonNull;

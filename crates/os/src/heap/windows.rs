@@ -1,7 +1,10 @@
 //! The heaps that a Windows program can call: the C runtime's, the process heap, heaps of its own, and one lock
 //! around the C runtime's heap as in the first article.
 
-#![expect(unsafe_code, reason = "calls the heap functions of Windows and of the C runtime, which are what is measured")]
+#![expect(
+    unsafe_code,
+    reason = "calls the heap functions of Windows and of the C runtime, which are what is measured"
+)]
 
 use std::cell::UnsafeCell;
 use std::ffi::c_void;
@@ -18,7 +21,11 @@ use windows_sys::Win32::System::Threading::{
 use super::{Heap, Kind, Visitor};
 
 const fn kind(name: &'static str, summary: &'static str) -> Kind {
-    Kind { name, summary, unsupported: None }
+    Kind {
+        name,
+        summary,
+        unsupported: None,
+    }
 }
 
 /// The heaps that a Windows program can call.
@@ -26,8 +33,14 @@ pub const KINDS: &[Kind] = &[
     kind("crt", "malloc and free of the C runtime"),
     kind("process_heap", "HeapAlloc on the process heap"),
     kind("private_heap", "HeapAlloc on a heap of its own"),
-    kind("private_heap_noserialize", "a heap of its own without a lock; one thread only"),
-    kind("single_lock", "the C runtime's heap behind one critical section, as in the first article"),
+    kind(
+        "private_heap_noserialize",
+        "a heap of its own without a lock; one thread only",
+    ),
+    kind(
+        "single_lock",
+        "the C runtime's heap behind one critical section, as in the first article",
+    ),
     kind("mimalloc", "mimalloc, linked into the worker"),
     Kind {
         name: "segment_heap",
@@ -48,10 +61,16 @@ pub fn with<V: Visitor>(name: &str, visitor: V) -> Result<V::Output, String> {
         "crt" => Ok(visitor.visit(Crt)),
         "process_heap" => {
             // SAFETY: no obligation.
-            Ok(visitor.visit(Windows::<false> { heap: unsafe { GetProcessHeap() } as usize }))
+            Ok(visitor.visit(Windows::<false> {
+                heap: unsafe { GetProcessHeap() } as usize,
+            }))
         }
-        "private_heap" => Ok(visitor.visit(Windows::<false> { heap: private_heap(0)? })),
-        "private_heap_noserialize" => Ok(visitor.visit(Windows::<true> { heap: private_heap(HEAP_NO_SERIALIZE)? })),
+        "private_heap" => Ok(visitor.visit(Windows::<false> {
+            heap: private_heap(0)?,
+        })),
+        "private_heap_noserialize" => Ok(visitor.visit(Windows::<true> {
+            heap: private_heap(HEAP_NO_SERIALIZE)?,
+        })),
         "single_lock" => Ok(visitor.visit(SingleLock)),
         "mimalloc" => Ok(visitor.visit(Mimalloc)),
         _ => Err(format!("there is no heap {name:?} to call")),
@@ -147,7 +166,9 @@ impl<const SINGLE: bool> Heap for Windows<SINGLE> {
 
     fn allocate_aligned(self, alignment: usize, size: usize) -> *mut u8 {
         // HeapAlloc aligns to 16 and knows no more: round up, and keep the true start in front of the block.
-        let Some(total) = size.checked_add(alignment + size_of::<usize>()) else { return std::ptr::null_mut() };
+        let Some(total) = size.checked_add(alignment + size_of::<usize>()) else {
+            return std::ptr::null_mut();
+        };
         let start = self.allocate(total);
         if start.is_null() {
             return start;

@@ -2,12 +2,25 @@
 
 pub(super) fn unicode() -> bool {
     let names = ["LC_ALL", "LC_CTYPE", "LANG"];
-    let Some(locale) = names.iter().filter_map(std::env::var_os).find(|value| !value.is_empty()) else { return false };
+    let Some(locale) = names
+        .iter()
+        .filter_map(std::env::var_os)
+        .find(|value| !value.is_empty())
+    else {
+        return false;
+    };
     is_utf8(&locale.to_string_lossy())
 }
 
 fn is_utf8(locale: &str) -> bool {
-    let set = locale.split('.').nth(1).unwrap_or_default().split('@').next().unwrap_or_default().to_lowercase();
+    let set = locale
+        .split('.')
+        .nth(1)
+        .unwrap_or_default()
+        .split('@')
+        .next()
+        .unwrap_or_default()
+        .to_lowercase();
     set == "utf-8" || set == "utf8"
 }
 

@@ -3,10 +3,10 @@
 //! Some heaps serve them from the common path, others take a lock or waste up to a whole alignment for each.
 
 use measure::benchmark::Info;
+use measure::model::{Case, Support};
 use measure::parameter::{Kind, Parameter};
 use measure::trial::{Trial, TrialError};
 use os::heap::{Block, Heap};
-use record::model::{Case, Support};
 
 use super::random::{Random, empty_ns};
 use super::suite::{COUNT, CPUS, HeapBenchmark, MAX_SIZE, THREADS};

@@ -6,10 +6,10 @@
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use measure::benchmark::Info;
+use measure::model::{Case, Support};
 use measure::parameter::{Kind, Parameter};
 use measure::trial::{Trial, TrialError};
 use os::heap::{Block, Heap};
-use record::model::{Case, Support};
 
 use super::random::{Random, empty_ns};
 use super::resident::{Blocks, MARK};

@@ -4,9 +4,9 @@
 //! again shows as blow-up: resident memory over the bytes that are alive.
 
 use measure::benchmark::{Info, MetricInfo};
+use measure::model::Unit;
 use measure::trial::{Trial, TrialError};
 use os::heap::{Block, Heap};
-use record::model::Unit;
 
 use super::random::{Random, empty_ns};
 use super::suite::{COUNT, CPUS, HeapBenchmark, LIVE, MAX_SIZE, THREADS, no_memory};

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use measure::benchmark::Subject;
-use record::model::Support;
+use measure::model::Support;
 
 use crate::Artifact;
 

@@ -1,10 +1,10 @@
 //! What all heap benchmarks share: parameters, the choice of the heap, and the checks before a trial.
 
 use measure::benchmark::{Benchmark, Info};
+use measure::model::{Case, Support};
 use measure::parameter::{Kind, Parameter};
 use measure::trial::{Trial, TrialError};
 use os::heap::{Heap, Visitor};
-use record::model::{Case, Support};
 
 /// More threads than this are refused before they bring the machine down.
 pub const MAX_THREADS: u64 = 16_384;

@@ -5,9 +5,9 @@
 
 use std::path::{Path, PathBuf};
 
+use measure::model::Support;
 use os::loader::{Format, Libc, Linkage, Program, classify};
 use os::process::{Observation, ObservedProcess};
-use record::model::Support;
 
 use super::{Kind, Obstacle, Remedy};
 use crate::Artifact;

@@ -19,9 +19,9 @@ mod tunable;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use measure::model::Support;
 use os::loader::Program;
 use os::process::Observation;
-use record::model::Support;
 
 use crate::Artifact;
 

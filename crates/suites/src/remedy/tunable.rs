@@ -8,9 +8,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use measure::model::Support;
 use os::loader::{Format, Libc, Linkage, Program, Tunable, classify};
 use os::process::Observation;
-use record::model::Support;
 
 use super::{Kind, Obstacle, Remedy};
 use crate::heap::subject;

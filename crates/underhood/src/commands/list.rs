@@ -22,12 +22,20 @@ pub fn run(args: Args, context: &Context) -> Result<Done, Failure> {
     let infos: Vec<_> = all.iter().map(|benchmark| benchmark.info()).collect();
     let chosen = selector::select(&args.selectors, &infos).map_err(Failure::usage)?;
     let mut benchmarks = Vec::new();
-    for benchmark in all.iter().filter(|benchmark| chosen.iter().any(|info| std::ptr::eq(*info, benchmark.info()))) {
+    for benchmark in all
+        .iter()
+        .filter(|benchmark| chosen.iter().any(|info| std::ptr::eq(*info, benchmark.info())))
+    {
         let info = benchmark.info();
         let subjects = suites::subjects(info.suite, &machine::artifact);
         // A benchmark is supported when its defaults give at least one case that can run.
-        let plan = case_plan::plan(&[*benchmark], &Request::default(), &mut |_| subjects.clone()).map_err(Failure::usage)?;
-        let reason = plan.unsupported.first().filter(|_| plan.cases.is_empty()).map(|row| row.reason.clone());
+        let plan = case_plan::plan(&[*benchmark], &Request::default(), &mut |_| subjects.clone())
+            .map_err(Failure::usage)?;
+        let reason = plan
+            .unsupported
+            .first()
+            .filter(|_| plan.cases.is_empty())
+            .map(|row| row.reason.clone());
         benchmarks.push(BenchmarkInfo {
             name: info.full_name(),
             summary: info.summary.to_owned(),
@@ -43,12 +51,17 @@ pub fn run(args: Args, context: &Context) -> Result<Done, Failure> {
                 .collect(),
             subjects: subjects
                 .into_iter()
-                .map(|subject| SubjectInfo { name: subject.name, support: subject.support })
+                .map(|subject| SubjectInfo {
+                    name: subject.name,
+                    support: subject.support,
+                })
                 .collect(),
             support: reason.map_or(Support::Yes, Support::No),
         });
     }
-    context.write_json(&record::format::to_text(&record::format::list::Document::of(&benchmarks)))?;
+    context.write_json(&record::format::to_text(&record::format::list::Document::of(
+        &benchmarks,
+    )))?;
     let report = report::list::report(&benchmarks);
     context.show(&context.render(&report))?;
     Ok(Done::OK)

@@ -16,7 +16,8 @@ pub struct Args {
 
 /// Writes the pages.
 pub fn run(args: Args, command: clap::Command) -> Result<Done, Failure> {
-    let failed = |error: std::io::Error| Failure::new(COMMAND_FAILED, format!("write the manual pages: {error}"));
+    let failed =
+        |error: std::io::Error| Failure::new(COMMAND_FAILED, format!("write the manual pages: {error}"));
     let Some(directory) = args.out else {
         let mut page = Vec::new();
         Man::new(command).render(&mut page).map_err(failed)?;

@@ -25,7 +25,12 @@ pub struct Args {
 pub fn run(args: Args, context: &Context) -> Result<Done, Failure> {
     let failed = |error: record::store::StoreError| Failure::new(COMMAND_FAILED, error.to_string());
     let path = context.store_path()?;
-    let none = || Failure::new(COMMAND_FAILED, format!("find a run in {}: nothing was measured yet", path.display()));
+    let none = || {
+        Failure::new(
+            COMMAND_FAILED,
+            format!("find a run in {}: nothing was measured yet", path.display()),
+        )
+    };
     if !path.exists() {
         return Err(none());
     }
@@ -50,6 +55,8 @@ fn json(run: &Run) -> String {
     match run.kind {
         RunKind::Measure => format::to_text(&format::run::Document::of(run)),
         RunKind::Time => format::to_text(&format::time::Document::of(run)),
-        RunKind::Tune => format::tune::Document::of(run).map_or_else(String::new, |document| format::to_text(&document)),
+        RunKind::Tune => {
+            format::tune::Document::of(run).map_or_else(String::new, |document| format::to_text(&document))
+        }
     }
 }

@@ -19,11 +19,18 @@ pub fn run(args: Args, context: &Context) -> Result<Done, Failure> {
     let runs = if path.exists() {
         let failed = |error: record::store::StoreError| Failure::new(COMMAND_FAILED, error.to_string());
         let mut store = Store::open_read_only(&path).map_err(failed)?;
-        store.list(Filter { limit: Some(args.limit), ..Filter::default() }).map_err(failed)?
+        store
+            .list(Filter {
+                limit: Some(args.limit),
+                ..Filter::default()
+            })
+            .map_err(failed)?
     } else {
         Vec::new()
     };
-    context.write_json(&record::format::to_text(&record::format::runs::Document::of(&runs)))?;
+    context.write_json(&record::format::to_text(&record::format::runs::Document::of(
+        &runs,
+    )))?;
     let report = report::runs::report(&runs);
     context.show(&context.render(&report))?;
     Ok(Done::OK)
