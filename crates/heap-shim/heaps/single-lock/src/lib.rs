@@ -7,9 +7,9 @@
 //!
 //! | name | lock | what a thread does when the lock is taken |
 //! |---|---|---|
-//! | `single_lock` | [`critical_section`], no spin count | sleeps at once |
-//! | `single_lock_spin` | [`critical_section`], spin count 4000 | tries 4000 times, then sleeps |
-//! | `single_lock_kernel` | [`kernel_mutex`] | enters the kernel, and does so too when the lock is free |
+//! | `single_lock` | critical section, no spin count | sleeps at once |
+//! | `single_lock_spin` | critical section, spin count 4000 | tries 4000 times, then sleeps |
+//! | `single_lock_kernel` | mutex of the kernel | enters the kernel, and does so too when the lock is free |
 //!
 //! The lock is held during the system heap's own work and not a moment longer, as it was then.
 #![no_std]
