@@ -57,7 +57,14 @@ impl Context {
         match &self.common.store {
             Some(path) => Ok(path.clone()),
             None => Ok(os::dirs::data_dir()
-                .map_err(|error| Failure::new(COMMAND_FAILED, format!("find the data directory: {error}")))?
+                .map_err(|error| {
+                    Failure::new(
+                        COMMAND_FAILED,
+                        format!(
+                            "find the data directory: {error}; name a file with --store, or use --no-store"
+                        ),
+                    )
+                })?
                 .join("runs.sqlite")),
         }
     }

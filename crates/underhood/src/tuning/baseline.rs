@@ -40,18 +40,17 @@ pub fn establish(
         .map_err(|error| Failure::new(COMMAND_FAILED, format!("tune {}: {error}", command.name)))?;
     let program = os::loader::classify(&path)
         .map_err(|error| Failure::new(COMMAND_FAILED, format!("tune {}: {error}", command.name)))?;
-    let first = launch::run_once(launcher, command, 0, Some(MOST_OUTPUT)).map_err(|error| failed(&error))?;
-    check_end(command, first.end, ignore_failure)?;
     let mut warnings = Vec::new();
-    let mut output = match first.output {
-        Some(Ok(output)) => Some(output),
-        Some(Err(_)) => {
-            let text = "it writes more than 256 MiB, so only its exit status is compared; redirect its output into a file to have it checked";
-            warnings.push(Warning::new("output-not-compared", text));
-            None
-        }
-        None => None,
-    };
+    let mut first =
+        launch::run_once(launcher, command, 0, Some(MOST_OUTPUT)).map_err(|error| failed(&error))?;
+    if let Some(Err(_)) = first.output {
+        // The full memory was an error to the command, so how it ended says nothing: once more, into nowhere.
+        first = launch::run_once(launcher, command, 0, None).map_err(|error| failed(&error))?;
+        let text = "it writes more than 256 MiB, so only its exit status is compared; redirect its output into a file to have it checked";
+        warnings.push(Warning::new("output-not-compared", text));
+    }
+    check_end(command, first.end, ignore_failure)?;
+    let mut output = first.output.and_then(Result::ok);
     let second =
         launch::run_once(launcher, command, 64, output.as_ref().map(cap)).map_err(|error| failed(&error))?;
     if second.end != first.end {
