@@ -60,7 +60,10 @@ impl Victim {
     fn start_with(name: &str, grace_ms: u32, variables: &[&str]) -> Self {
         let program = Program::compile("clingy", &[]);
         let mark = format!("mark-{name}-{}", std::process::id());
-        let mut process = Command::new(std::env::current_exe().unwrap())
+        // Whoever runs the tests may ignore signals, as nohup and background jobs do; the victim must not.
+        let mut process = Command::new("env")
+            .arg("--default-signal=HUP,INT,TERM")
+            .arg(std::env::current_exe().unwrap())
             .args(["--ignored", "--exact", "interrupt::victim", "--nocapture"])
             .env("UNDERHOOD_LAUNCHER", crate::support::launcher_path())
             .env(PROGRAM, program.path())
