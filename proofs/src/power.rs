@@ -18,7 +18,7 @@ struct Case {
     factor: f64,
     blocks: u32,
     busy: usize,
-    /// Whether the issue asks for it, or it is for information.
+    /// Whether the claim is made, or it is for information.
     required: bool,
 }
 
@@ -48,8 +48,16 @@ const CASES: &[Case] = &[
         required: true,
     },
     Case {
-        name: "10 % of wall, beside two busy loops",
+        name: "10 % of wall, pinned, beside two busy loops",
         metric: CommandMetric::ToExit,
+        factor: 1.10,
+        blocks: 30,
+        busy: 2,
+        required: true,
+    },
+    Case {
+        name: "10 % of wall without waiting, pinned, beside two busy loops",
+        metric: CommandMetric::Running,
         factor: 1.10,
         blocks: 30,
         busy: 2,

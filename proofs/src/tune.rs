@@ -87,7 +87,13 @@ pub fn run(scale: f64) -> Result<bool> {
     let mut all = true;
     for scenario in &scenarios {
         let started = Instant::now();
-        let mut arguments: Vec<&str> = vec!["tune", "--json", "-", "--no-store", "-q"];
+        // A program that gains has the 120 s; one that cannot ends undecided, so half of that shows as much.
+        let budget = if matches!(scenario.must, Must::Win) {
+            "120"
+        } else {
+            "60"
+        };
+        let mut arguments: Vec<&str> = vec!["tune", "--json", "-", "--no-store", "-q", "--budget", budget];
         arguments.extend(scenario.options.iter().map(String::as_str));
         arguments.push("--");
         arguments.extend(scenario.command.iter().map(String::as_str));
