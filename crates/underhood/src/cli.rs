@@ -49,6 +49,15 @@ impl Cli {
     /// Runs the command.
     pub fn run(self) -> Result<Done, Failure> {
         let context = Context::new(self.common)?;
+        let silent = matches!(
+            self.command,
+            Command::Exec(_) | Command::Select(_) | Command::Completions(_) | Command::Man(_)
+        );
+        if silent && context.common.json.is_some() {
+            return Err(Failure::usage(
+                "write JSON: this command has no result to write; leave --json out",
+            ));
+        }
         match self.command {
             Command::Measure(args) => commands::measure::run(args, &context),
             Command::List(args) => commands::list::run(args, &context),

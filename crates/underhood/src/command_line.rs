@@ -38,9 +38,7 @@ impl RunOptions {
         };
         if let Some(input) = &self.input {
             // Said now and not in the middle of a measurement.
-            std::fs::File::open(input).map_err(|error| {
-                Failure::usage(format!("read the input file {}: {error}", input.display()))
-            })?;
+            check_input(input)?;
         }
         Ok(Command {
             name: words
@@ -90,6 +88,22 @@ impl RunOptions {
             last.map(|cpu| format!("all runs were bound to processor {cpu}, since {why}")),
         )
     }
+}
+
+/// Refuses what cannot be read again from its start for every run: a folder, a pipe, a socket. Asked before opening, since
+/// opening a pipe waits for somebody at its other end.
+fn check_input(input: &std::path::Path) -> Result<(), Failure> {
+    let failed = |why: String| Failure::usage(format!("read the input file {}: {why}", input.display()));
+    let kind = std::fs::metadata(input)
+        .map_err(|error| failed(error.to_string()))?
+        .file_type();
+    if !kind.is_file() && input != std::path::Path::new("/dev/null") {
+        return Err(failed(
+            "it is not a regular file, so it cannot be replayed to every run".to_owned(),
+        ));
+    }
+    std::fs::File::open(input).map_err(|error| failed(error.to_string()))?;
+    Ok(())
 }
 
 /// A command in one option, split into words as a POSIX shell would, with nothing expanded and nothing run by a shell.

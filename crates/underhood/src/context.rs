@@ -40,6 +40,9 @@ pub struct Context {
 impl Context {
     /// The context of these options.
     pub fn new(common: Common) -> Result<Self, Failure> {
+        if let Some(path) = common.json.as_deref().filter(|path| path.as_os_str() != "-") {
+            check_output(path)?;
+        }
         let seed = common.seed.unwrap_or_else(|| fastrand::u64(..1 << 53));
         Ok(Self { common, seed })
     }
@@ -104,6 +107,13 @@ impl Context {
         write_whole(path, &text)
     }
 
+    /// Shows a report and writes its document: both are tried, whatever becomes of the other, since the
+    /// measurement may have taken an hour.
+    pub fn publish(&self, report: &report::document::Report, document: &str) -> Result<(), Failure> {
+        let shown = self.show(&self.render(report));
+        self.write_json(document).and(shown)
+    }
+
     /// A remark on standard error.
     pub fn remark(&self, text: &str) {
         if !self.common.quiet {
@@ -134,6 +144,19 @@ impl Context {
         }
         recorder
     }
+}
+
+/// Finds out before anything is measured that a result could not be written.
+pub fn check_output(path: &std::path::Path) -> Result<(), Failure> {
+    let failed = |why: &str| Failure::usage(format!("write {}: {why}", path.display()));
+    if path.is_dir() {
+        return Err(failed("it is a folder; name a file in it"));
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if folder.is_some_and(|folder| !folder.is_dir()) {
+        return Err(failed("its folder does not exist; make it first"));
+    }
+    Ok(())
 }
 
 /// Writes a file as a whole or not at all.

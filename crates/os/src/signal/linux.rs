@@ -40,6 +40,11 @@ fn install_once() -> io::Result<()> {
     // Both stay open for the rest of the process's life: the handler may come at any time.
     WAKE_READ.store(read.into_raw_fd(), SeqCst);
     WAKE_WRITE.store(write.into_raw_fd(), SeqCst);
+    // A limit of file sizes is then an error of the write, like a full disk. Commands get the default back.
+    // SAFETY: ignoring a signal installs no code.
+    if unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) } == libc::SIG_ERR {
+        return Err(io::Error::last_os_error());
+    }
     for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP] {
         // SAFETY: zero is a valid value of every field of this C structure.
         let mut old: libc::sigaction = unsafe { std::mem::zeroed() };

@@ -43,7 +43,7 @@ pub struct Args {
     #[arg(long, value_name = "UNIT")]
     write_systemd: Option<String>,
     /// The command and its arguments
-    #[arg(last = true, required = true, value_name = "CMD")]
+    #[arg(trailing_var_arg = true, required = true, value_name = "CMD")]
     command: Vec<OsString>,
 }
 

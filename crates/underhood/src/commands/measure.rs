@@ -112,11 +112,13 @@ pub fn run(args: Args, context: &Context) -> Result<Done, Failure> {
         tuning: None,
         warnings: Vec::new(),
     };
-    if !plan.cases.is_empty() {
+    if plan.cases.is_empty() {
+        run.status = RunStatus::Complete;
+    } else {
         measure_all(&plan.cases, effort(&args), &mut run, context)?;
     }
-    context.write_json(&record::format::to_text(&record::format::run::Document::of(&run)))?;
-    context.show(&context.render(&report::of(&run, args.details)))?;
+    let document = record::format::to_text(&record::format::run::Document::of(&run));
+    context.publish(&report::of(&run, args.details), &document)?;
     Ok(Done(match run.status {
         RunStatus::Interrupted => INTERRUPTED,
         _ if run.measurements.is_empty() => UNSUPPORTED,
@@ -137,10 +139,37 @@ fn plan(args: &Args) -> Result<Plan, Failure> {
         subjects: args.subject.clone(),
         preset: args.preset.clone(),
     };
-    case_plan::plan(&chosen, &request, &mut |suite| {
+    let mut plan = case_plan::plan(&chosen, &request, &mut |suite| {
         suites::subjects(suite, &machine::artifact)
     })
-    .map_err(Failure::usage)
+    .map_err(Failure::usage)?;
+    refuse_missing_processors(&mut plan);
+    Ok(plan)
+}
+
+/// More processors than there are cannot be used: a row with the reason.
+fn refuse_missing_processors(plan: &mut Plan) {
+    let Ok(allowed) = os::topology::allowed() else {
+        return;
+    };
+    let wanted = |planned: &PlannedCase| {
+        planned
+            .case
+            .parameter("cpus")
+            .and_then(|text| text.parse::<usize>().ok())
+    };
+    let (too_many, fine): (Vec<_>, Vec<_>) = std::mem::take(&mut plan.cases)
+        .into_iter()
+        .partition(|planned| wanted(planned).is_some_and(|cpus| cpus > allowed.len()));
+    plan.cases = fine;
+    plan.unsupported
+        .extend(too_many.iter().map(|planned| Unsupported {
+            case: planned.case.to_string(),
+            reason: format!(
+                "this process may use {} processors; set cpus to that or less",
+                allowed.len()
+            ),
+        }));
 }
 
 fn measure_all(

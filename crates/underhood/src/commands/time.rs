@@ -12,7 +12,7 @@ use record::model::{ArmKind, CommandMetric, Run, RunKind, RunStatus, Session, Se
 
 use super::measure::{now_unix, seconds};
 use crate::command_line::{self, RunOptions};
-use crate::context::{Context, write_whole};
+use crate::context::{Context, check_output, write_whole};
 use crate::exit::{CHECK_FAILED, COMMAND_FAILED, Done, Failure, INTERRUPTED, launch_failure};
 use crate::machine;
 use crate::progress::Progress;
@@ -41,7 +41,7 @@ pub struct Args {
     #[arg(long, value_name = "SHARE", default_value_t = 0.01, value_parser = margin)]
     margin: f64,
     /// Exit with code 4 when this is the verdict on the metric; repeatable
-    #[arg(long, value_name = "VERDICT", value_parser = verdict)]
+    #[arg(long, value_name = "VERDICT", value_parser = verdict, requires = "vs")]
     fail_if: Vec<Verdict>,
     /// Write the runs in hyperfine's JSON format
     #[arg(long, value_name = "FILE")]
@@ -50,7 +50,7 @@ pub struct Args {
     #[arg(long)]
     details: bool,
     /// The command and its arguments
-    #[arg(last = true, required = true, value_name = "CMD")]
+    #[arg(trailing_var_arg = true, required = true, value_name = "CMD")]
     command: Vec<OsString>,
 }
 
@@ -77,6 +77,9 @@ pub fn margin(text: &str) -> Result<f64, String> {
 
 /// Runs the command.
 pub fn run(args: Args, context: &Context) -> Result<Done, Failure> {
+    if let Some(path) = &args.export_json {
+        check_output(path)?;
+    }
     let mut arms = arms(&args)?;
     let mut warnings = Vec::new();
     prepare(&args, &mut arms, &mut warnings)?;
@@ -192,7 +195,15 @@ fn warm_up(args: &Args, runner: &mut ProcessRunner) -> Result<(), Failure> {
 }
 
 fn failed_text(name: &str, reason: &str) -> String {
-    format!("time {name}: {reason}; --ignore-failure accepts any exit status")
+    let by_itself = ["it exited with status", "it was ended by signal"]
+        .iter()
+        .any(|start| reason.starts_with(start));
+    let advice = if by_itself {
+        "; --ignore-failure accepts any exit status"
+    } else {
+        ""
+    };
+    format!("time {name}: {reason}{advice}")
 }
 
 fn contest_all(
@@ -251,19 +262,19 @@ fn finish(args: &Args, run: Run, stop: Option<Stop>, context: &Context) -> Resul
         .as_ref()
         .is_some_and(|session| !session.blocks.is_empty());
     if measured || stop.is_none() {
-        context.write_json(&record::format::to_text(&record::format::time::Document::of(
-            &run,
-        )))?;
+        let document = record::format::to_text(&record::format::time::Document::of(&run));
+        let published = context.publish(&report::of(&run, args.details), &document);
         if let (Some(path), Some(session)) = (&args.export_json, &run.session) {
-            write_whole(
-                path,
-                &record::format::to_text(&record::format::hyperfine::Document::of(session)),
-            )?;
+            let export = record::format::to_text(&record::format::hyperfine::Document::of(session));
+            write_whole(path, &export)?;
         }
-        let report = report::of(&run, args.details);
-        context.show(&context.render(&report))?;
+        published?;
     }
     match stop {
+        Some(Stop::Interrupted) if !measured => Err(Failure::new(
+            INTERRUPTED,
+            "finish: interrupted before the first runs were complete",
+        )),
         Some(Stop::Interrupted) => Ok(Done(INTERRUPTED)),
         Some(Stop::Failed { name, reason, .. }) => {
             Err(Failure::new(COMMAND_FAILED, failed_text(&name, &reason)))

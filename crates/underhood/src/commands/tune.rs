@@ -29,7 +29,7 @@ pub struct Args {
     /// What is to become smaller
     #[arg(long, value_name = "GOAL", default_value = "wall", value_parser = ["wall", "cpu", "rss"])]
     goal: String,
-    /// Seconds for all of it
+    /// Seconds for all of it; a round of runs that has begun is finished
     #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = seconds)]
     budget: Duration,
     /// Exactly so many blocks of racing and so many of confirmation, instead of the budget
@@ -59,7 +59,7 @@ pub struct Args {
     #[arg(long)]
     details: bool,
     /// The command and its arguments
-    #[arg(last = true, required = true, value_name = "CMD")]
+    #[arg(trailing_var_arg = true, required = true, value_name = "CMD")]
     command: Vec<OsString>,
 }
 
@@ -93,6 +93,7 @@ pub fn run(args: Args, context: &Context) -> Result<Done, Failure> {
     let goal = goal_metric(&args.goal);
     let remedies = remedies(&args)?;
     let mut command = args.options.command(&args.command)?;
+    let begun = std::time::Instant::now();
     let mut launcher = machine::launcher()?;
     let progress = Progress::new(context.common.quiet);
     progress.tell(0.0, args.budget, "running the command as it is");
@@ -115,7 +116,7 @@ pub fn run(args: Args, context: &Context) -> Result<Done, Failure> {
             margin: args.margin,
             ..Rule::default()
         },
-        budget_s: args.budget.as_secs_f64(),
+        budget_s: args.budget.saturating_sub(begun.elapsed()).as_secs_f64(),
         runs: args.runs,
         keep: 4,
         max_rss_growth: args.max_rss_growth.0,
@@ -133,9 +134,7 @@ pub fn run(args: Args, context: &Context) -> Result<Done, Failure> {
     if let Some(Stop::Failed { name, reason, .. }) = stop {
         return Err(Failure::new(COMMAND_FAILED, format!("tune {name}: {reason}")));
     }
-    context.write_json(&json(&run))?;
-    let report = report::of(&run, args.details);
-    context.show(&context.render(&report))?;
+    context.publish(&report::of(&run, args.details), &json(&run))?;
     apply_winner(&args, &remedies, &run, context)?;
     Ok(Done(if run.status == RunStatus::Interrupted {
         INTERRUPTED

@@ -37,9 +37,9 @@ pub fn establish(
 ) -> Result<Baseline, Failure> {
     let failed = |error: &os::process::LaunchError| launch_failure(error, &command.name);
     let path = os::loader::find_in_path(command.program.as_os_str(), std::env::var_os("PATH").as_deref())
-        .map_err(|error| Failure::new(COMMAND_FAILED, format!("tune {}: {error}", command.name)))?;
-    let program = os::loader::classify(&path)
-        .map_err(|error| Failure::new(COMMAND_FAILED, format!("tune {}: {error}", command.name)))?;
+        .map_err(|error| Failure::new(COMMAND_FAILED, error.to_string()))?;
+    let program =
+        os::loader::classify(&path).map_err(|error| Failure::new(COMMAND_FAILED, error.to_string()))?;
     let mut warnings = Vec::new();
     let mut first =
         launch::run_once(launcher, command, 0, Some(MOST_OUTPUT)).map_err(|error| failed(&error))?;

@@ -116,7 +116,7 @@ pub fn sentence(tuning: &Tuning, goal: CommandMetric, interrupted: bool) -> Stri
         .find(|arm| arm.state == TuneArmState::Guarded && looks_faster(arm))
     {
         return format!(
-            "Nothing here helps within the limits: {} looks faster and was refused, {}.",
+            "Nothing here is proved to help within the limits: {} had the lowest figure and was refused, {}.",
             guarded.remedy,
             guarded.reason.as_deref().unwrap_or("by a guard")
         );
