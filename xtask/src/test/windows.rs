@@ -140,6 +140,9 @@ fn debian_cargo() -> Result<Command> {
         // Tests must unwind. Were the profile to abort, the standard library would be built in both ways, and the two
         // copies in one folder be taken for one broken one.
         .env("CARGO_PROFILE_DEV_PANIC", "unwind")
+        // Full debugging information makes the linker for Windows slower than the compiler.
+        .env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only")
+        .env("CARGO_INCREMENTAL", "0")
         .env("CC_x86_64_win7_windows_gnu", "x86_64-w64-mingw32-gcc")
         .env("AR_x86_64_win7_windows_gnu", "x86_64-w64-mingw32-ar")
         // Two compilers in one folder would rebuild each other's build scripts.
