@@ -140,3 +140,23 @@ fn the_machine_has_rules_of_its_own() {
         );
     }
 }
+
+/// A machine-wide preload reaches setuid programs, whose user must not choose what runs in them.
+#[test]
+fn a_program_that_gains_privileges_keeps_the_system_heap() {
+    let (java, ..) = programs();
+    let script = |mode: &str| {
+        format!(
+            "mount --make-rprivate / && mount -t tmpfs -o mode=755 tmpfs /mnt && cp -a /etc/. /mnt && \
+             cp {} /mnt/selector.so && cp {} /mnt/program && chmod {mode} /mnt/program && \
+             echo /etc/selector.so > /mnt/ld.so.preload && mount --bind /mnt /etc && \
+             UNDERHOOD_HEAP_SELECT='*=mimalloc' exec setpriv --reuid=65534 --regid=65534 --clear-groups /etc/program",
+            shim("selector").display(),
+            java.display(),
+        )
+    };
+    if let Some(said) = in_namespace(&script("755")) {
+        assert_eq!(said, "mimalloc r--p\n");
+        assert_eq!(in_namespace(&script("4755")).as_deref(), Some("system r--p\n"));
+    }
+}
