@@ -6,7 +6,7 @@
 //! remedy answers three questions beside "what is to be set": whether it can have an effect on a given program, what
 //! stands in its way, and, after a run, whether it really was in effect.
 //!
-//! One file a kind: [`heap`] puts another heap in front of the C library's, [`tunable`] turns the C library's own
+//! One file a kind: `heap` puts another heap in front of the C library's, `tunable` turns the C library's own
 //! screws. A remedy's name is what a person types: `heap=mimalloc`, `glibc.malloc.arena_max=1`, and several joined
 //! with `+`.
 

@@ -23,7 +23,7 @@ pub fn write(unit: &str, remedy: &Remedy, force: bool) -> Result<String, Failure
     write_to(&Places::of(scope, None)?, unit, remedy, force)
 }
 
-/// As [`write`], to these places.
+/// As [`write()`], to these places.
 pub fn write_to(places: &Places, unit: &str, remedy: &Remedy, force: bool) -> Result<String, Failure> {
     let unit = unit_name(unit)?;
     let path = places.unit_file(&unit);
