@@ -2,4 +2,5 @@
 
 fn main() {
     shim_build::emit(shim_build::Wraps::KeepErrno);
+    shim_build::enter_directly("_rjem_");
 }

@@ -2,41 +2,10 @@
 
 /// Exports the whole surface for a heap: the body of a shim's crate.
 ///
-/// `malloc` and `free` can be given as C functions of the heap. Then the exported symbols are direct jumps to them,
-/// where the compiler would jump through an address in memory.
-///
 /// Besides the functions it exports the data symbol `underhood_heap_name`, the heap's name as a C string, by which
 /// tools recognise the library in a process.
 #[macro_export]
 macro_rules! export_heap {
-    ($heap:ty, malloc = $malloc:path, free = $free:path) => {
-        $crate::export_all_but_hot!($heap);
-        $crate::export_jumps!(local {
-            malloc => $malloc;
-            free => $free;
-        });
-    };
-    ($heap:ty) => {
-        $crate::export_all_but_hot!($heap);
-        mod exported_hot {
-            use core::ffi::c_void;
-
-            use $crate::Heap;
-
-            type Chosen = $heap;
-
-            $crate::export_functions! {
-                malloc(size: usize) -> *mut c_void = Chosen::HOT.malloc;
-                free(block: *mut c_void) -> () = Chosen::HOT.free;
-            }
-        }
-    };
-}
-
-/// The surface without `malloc` and `free`; see [`export_heap!`].
-#[doc(hidden)]
-#[macro_export]
-macro_rules! export_all_but_hot {
     ($heap:ty) => {
         mod exported {
             use core::ffi::c_char;
@@ -68,6 +37,8 @@ macro_rules! export_all_but_hot {
             static underhood_heap_name: [u8; NAME_BYTES] = padded_name();
 
             $crate::export_functions! {
+                malloc(size: usize) -> *mut c_void = Chosen::HOT.malloc;
+                free(block: *mut c_void) -> () = Chosen::HOT.free;
                 cfree(block: *mut c_void) -> () = Chosen::HOT.free;
                 calloc(count: usize, size: usize) -> *mut c_void = entry::calloc::<Chosen>;
                 realloc(block: *mut c_void, size: usize) -> *mut c_void = entry::realloc::<Chosen>;

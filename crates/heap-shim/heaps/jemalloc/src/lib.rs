@@ -15,12 +15,6 @@ use surface::Hot;
 use surface::Usage;
 use tikv_jemalloc_sys as je;
 
-/// The library's own functions, for direct jumps.
-pub mod raw {
-    pub use tikv_jemalloc_sys::free;
-    pub use tikv_jemalloc_sys::malloc;
-}
-
 /// jemalloc.
 pub struct Jemalloc;
 

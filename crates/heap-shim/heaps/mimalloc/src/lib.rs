@@ -27,12 +27,6 @@ unsafe extern "C" {
     fn _mi_auto_process_init();
 }
 
-/// The library's own functions, for direct jumps.
-pub mod raw {
-    pub use libmimalloc_sys::mi_free as free;
-    pub use libmimalloc_sys::mi_malloc as malloc;
-}
-
 /// mimalloc.
 pub struct Mimalloc;
 

@@ -23,12 +23,6 @@ unsafe extern "C" {
     fn sn_calloc(count: usize, size: usize) -> *mut c_void;
 }
 
-/// The library's own functions, for direct jumps.
-pub mod raw {
-    pub use snmalloc_sys::sn_free as free;
-    pub use snmalloc_sys::sn_malloc as malloc;
-}
-
 /// snmalloc.
 pub struct Snmalloc;
 

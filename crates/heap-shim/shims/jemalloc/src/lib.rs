@@ -1,9 +1,5 @@
 //! `libunderhood_jemalloc.so`: preload it, and the program's heap is jemalloc.
 #![no_std]
 
-surface::export_heap!(
-    heap_jemalloc::Jemalloc,
-    malloc = heap_jemalloc::raw::malloc,
-    free = heap_jemalloc::raw::free
-);
+surface::export_heap!(heap_jemalloc::Jemalloc);
 surface::export_libc_names!(heap_jemalloc::Jemalloc);

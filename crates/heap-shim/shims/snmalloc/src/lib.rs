@@ -1,9 +1,5 @@
 //! `libunderhood_snmalloc.so`: preload it, and the program's heap is snmalloc.
 #![no_std]
 
-surface::export_heap!(
-    heap_snmalloc::Snmalloc,
-    malloc = heap_snmalloc::raw::malloc,
-    free = heap_snmalloc::raw::free
-);
+surface::export_heap!(heap_snmalloc::Snmalloc);
 surface::export_libc_names!(heap_snmalloc::Snmalloc);
