@@ -14,7 +14,7 @@
 //! | Where is their centre, and how sure is that, for a count of trials fixed beforehand? | [`hodges_lehmann`], [`signed_rank`], [`median_interval`] |
 //! | The same, while looking after every block? | [`sequence`] (asks nothing of the noise), [`symmetric`] (decides sooner) |
 //! | Could chance alone have done this, given that the order was drawn at random? | [`sign_flip`] |
-//! | May I say "faster"? | [`verdict`] |
+//! | May I say "faster"? | [`mod@verdict`] |
 //! | Which of many candidates really help? | [`e_bh`] |
 //! | What is the ratio of two unpaired measurements? | [`ratio`] |
 //! | Are these rules as good as they claim? | [`simulate`] |

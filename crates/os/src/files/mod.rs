@@ -4,7 +4,7 @@
 //! and mode must survive, and who takes the change back must find the file as it was. The standard library
 //! replaces a file's content only in place and knows no owners.
 //!
-//! Contract of the platform files: [`attributes`] reads what [`write`] sets. [`write`] makes the file appear whole
+//! Contract of the platform files: [`attributes`] reads what [`write()`] sets. [`write()`] makes the file appear whole
 //! or not at all, also after a power cut. Where a system has no modes or owners of this kind, they read as zero and are
 //! not set.
 
