@@ -1,15 +1,15 @@
 //! The steps on the machine itself.
 
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 
 use super::packages;
 use super::tally::Tally;
 use super::{Context, Report, SHOW_OUTPUT};
-use crate::metadata::{WORKSPACES, cargo, host, root, target_dir};
+use crate::metadata::{WORKSPACES, cargo, host, root};
 use crate::shell;
 
 /// What is missing is a skip, with the line to type.
@@ -32,41 +32,49 @@ pub fn packages(context: &Context) -> Result<Report> {
 
 /// Formatting of all workspaces; prints the files that `cargo fmt` would change.
 pub fn format(_: &Context) -> Result<Report> {
-    each_workspace(&["fmt", "--all", "--", "--check", "--files-with-diff"], &[])
+    let mut tally = Tally::default();
+    for workspace in WORKSPACES {
+        let mut command = cargo();
+        command.current_dir(root().join(workspace)).args([
+            "fmt",
+            "--all",
+            "--",
+            "--check",
+            "--files-with-diff",
+        ]);
+        tally += Tally::check(shell::run(&mut command)?.status.success());
+    }
+    Ok(tally.into())
 }
 
 /// All lints of all workspaces; a warning is a failure.
 pub fn clippy(_: &Context) -> Result<Report> {
-    each_workspace(
-        &[
-            "clippy",
-            "--locked",
-            "--workspace",
-            "--all-targets",
-            "--",
-            "--deny=warnings",
-        ],
-        &[],
-    )
+    let mut tally = Tally::default();
+    for workspace in WORKSPACES {
+        let mut command = in_workspace(workspace, "clippy")?;
+        command.args(["--workspace", "--all-targets", "--", "--deny=warnings"]);
+        tally += Tally::check(shell::run(&mut command)?.status.success());
+    }
+    Ok(tally.into())
 }
 
 /// The documentation of all workspaces builds, and its links lead somewhere.
 pub fn docs(_: &Context) -> Result<Report> {
-    each_workspace(
-        &["doc", "--locked", "--workspace", "--no-deps"],
-        &[("RUSTDOCFLAGS", "--deny=warnings")],
-    )
+    let mut tally = Tally::default();
+    for workspace in WORKSPACES {
+        let mut command = in_workspace(workspace, "doc")?;
+        command
+            .args(["--workspace", "--no-deps"])
+            .env("RUSTDOCFLAGS", "--deny=warnings");
+        tally += Tally::check(shell::run(&mut command)?.status.success());
+    }
+    Ok(tally.into())
 }
 
-/// The tests of the main workspace, with the launcher that the bundle builds before any of them runs.
+/// The tests of the main workspace.
 pub fn test(_: &Context) -> Result<Report> {
-    run_tests(
-        ".",
-        &[(
-            "UNDERHOOD_LAUNCHER",
-            built("launcher")?.join("underhood-launcher"),
-        )],
-    )
+    let launcher = built("crates/launcher", &[])?.join("underhood-launcher");
+    run_tests(".", &[("UNDERHOOD_LAUNCHER", launcher)])
 }
 
 /// The tests of the launcher's workspace.
@@ -74,54 +82,52 @@ pub fn test_launcher(_: &Context) -> Result<Report> {
     run_tests("crates/launcher", &[])
 }
 
-/// The tests of the heaps. They build the libraries, unless the bundle already did from the same sources.
+/// The tests of the heaps.
 pub fn test_heap_shim(_: &Context) -> Result<Report> {
-    let folder = built("heap-shim")?;
-    let variables: &[_] = if folder.exists() {
-        &[("UNDERHOOD_SHIM_DIR", folder)]
-    } else {
-        &[]
-    };
-    run_tests("crates/heap-shim", variables)
+    let shims = built(
+        "crates/heap-shim",
+        &["--workspace", "--exclude", "underhood-shim-tests"],
+    )?;
+    run_tests("crates/heap-shim", &[("UNDERHOOD_SHIM_DIR", shims)])
 }
 
-/// Where the bundle's build script leaves what it makes of a workspace; see `.cargo/config.toml`.
-fn built(workspace: &str) -> Result<PathBuf> {
-    let bundle = env::var_os("UNDERHOOD_BUNDLE_DIR")
-        .context("read UNDERHOOD_BUNDLE_DIR, which .cargo/config.toml sets")?;
-    Ok(PathBuf::from(bundle)
-        .join(workspace)
-        .join(host()?)
-        .join("release"))
+/// Builds what the bundle carries of a workspace, in the same place: one of the two finds it done. Returns the folder.
+fn built(workspace: &str, arguments: &[&str]) -> Result<PathBuf> {
+    let mut command = in_workspace(workspace, "build")?;
+    let finished = shell::run(command.args(arguments))?;
+    ensure!(finished.status.success(), "cargo did not build {workspace}");
+    Ok(bundle_dir(workspace)?.join(host()?).join("release"))
 }
 
 fn run_tests(workspace: &str, variables: &[(&str, PathBuf)]) -> Result<Report> {
-    let mut command = workspace_cargo(workspace)?;
-    command.args(["test", "--locked", "--workspace", "--no-fail-fast"]);
+    let mut command = in_workspace(workspace, "test")?;
+    command.args(["--workspace", "--no-fail-fast", "--", SHOW_OUTPUT]);
     for (name, value) in variables {
         command.env(name, value);
     }
-    let finished = shell::run(command.args(["--", SHOW_OUTPUT]))?;
+    let finished = shell::run(&mut command)?;
     Ok(Report::of_tests(&finished.stdout, finished.status.success()))
 }
 
-fn each_workspace(arguments: &[&str], variables: &[(&str, &str)]) -> Result<Report> {
-    let mut tally = Tally::default();
-    for workspace in WORKSPACES {
-        let mut command = workspace_cargo(workspace)?;
-        command.args(arguments).envs(variables.iter().copied());
-        tally += Tally::check(shell::run(&mut command)?.status.success());
-    }
-    Ok(tally.into())
-}
-
-/// Cargo in one workspace. Each has a target folder of its own below the main one: their locks and
-/// profiles differ, so in a shared one they would undo each other's work.
-fn workspace_cargo(workspace: &str) -> Result<Command> {
+/// A subcommand of cargo in one workspace. In the two small ones it works where, and how, the bundle's build script
+/// builds them: their C sources take minutes, and are compiled once for all steps.
+fn in_workspace(workspace: &str, subcommand: &str) -> Result<Command> {
     let mut command = cargo();
-    command.current_dir(root().join(workspace));
+    command
+        .current_dir(root().join(workspace))
+        .args([subcommand, "--locked"]);
     if workspace != "." {
-        command.env("CARGO_TARGET_DIR", target_dir()?.join(workspace));
+        command
+            .env("CARGO_TARGET_DIR", bundle_dir(workspace)?)
+            .args(["--release", "--target", &host()?]);
     }
     Ok(command)
+}
+
+/// The target folder of the bundle's inner build of a workspace; see `.cargo/config.toml`.
+fn bundle_dir(workspace: &str) -> Result<PathBuf> {
+    let bundle = env::var_os("UNDERHOOD_BUNDLE_DIR")
+        .context("read UNDERHOOD_BUNDLE_DIR, which .cargo/config.toml sets")?;
+    let name = Path::new(workspace).file_name().unwrap_or_default();
+    Ok(PathBuf::from(bundle).join(name))
 }
