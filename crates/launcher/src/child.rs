@@ -1,8 +1,7 @@
 //! What a new process does before it becomes the command.
 //!
-//! It shares our memory while we are suspended, so it must leave no trace there but the word of failure in
-//! its [`Plan`]; and whatever it does counts as the command's time, so it makes the fewest calls that do the
-//! job. What can be inherited is prepared by the parent instead: default signal dispositions, an empty mask,
+//! It shares our memory while we are suspended, so it must leave no trace there but what its [`Plan`] has room
+//! for. What can be inherited is prepared by the parent instead: default signal dispositions, an empty mask,
 //! descriptors that close on exec, the CPU mask, the session.
 #![expect(
     unsafe_code,
@@ -30,6 +29,8 @@ pub struct Plan {
     pub failed_stage: AtomicU64,
     /// The errno of that stage.
     pub errno: AtomicI32,
+    /// The child's last reading of the clock before it executed its program.
+    pub started_ns: AtomicU64,
 }
 
 /// A child that has executed its program, or failed and left word in its plan.
@@ -99,10 +100,17 @@ extern "C" fn become_command(plan: usize) -> ! {
     let _ = sys::own_group();
     let (stage, errno) = match prepare(plan) {
         Err(failure) => failure,
-        // SAFETY: `spawn`'s caller promised that the addresses are what execve asks for.
-        Ok(()) => (STAGE_EXEC, unsafe {
-            sys::execute(plan.program[0], plan.program[1], plan.program[2])
-        }),
+        Ok(()) => {
+            // The suspended parent may still stand in this processor's queue (delayed dequeue, since Linux 6.12): exec would
+            // take the processor for shared and move the command to another, which must be woken first (60 us in a
+            // virtual machine), in some runs and not in others. To give way takes the parent off the queue.
+            sys::give_way();
+            plan.started_ns.store(sys::now(), Relaxed);
+            // SAFETY: `spawn`'s caller promised that the addresses are what execve asks for.
+            (STAGE_EXEC, unsafe {
+                sys::execute(plan.program[0], plan.program[1], plan.program[2])
+            })
+        }
     };
     plan.errno.store(errno.0, Relaxed);
     plan.failed_stage.store(stage, Relaxed);

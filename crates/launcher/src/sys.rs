@@ -218,6 +218,11 @@ pub fn now() -> u64 {
     time[0] * 1_000_000_000 + time[1]
 }
 
+/// Lets whatever else wants this processor have it.
+pub fn give_way() {
+    let _ = call(nr::SCHED_YIELD, [0; 6]);
+}
+
 /// `struct rusage`: what `wait4` tells.
 #[derive(Default)]
 pub struct Rusage([u64; 18]);

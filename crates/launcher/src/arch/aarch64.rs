@@ -27,6 +27,7 @@ pub mod nr {
     pub const SETPGID: usize = 154;
     pub const SETSID: usize = 157;
     pub const PRCTL: usize = 167;
+    pub const SCHED_YIELD: usize = 124;
     pub const GETPID: usize = 172;
     pub const GETPPID: usize = 173;
     pub const SENDTO: usize = 206;

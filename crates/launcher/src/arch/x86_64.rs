@@ -16,6 +16,7 @@ pub mod nr {
     pub const RT_SIGACTION: usize = 13;
     pub const RT_SIGPROCMASK: usize = 14;
     pub const RT_SIGRETURN: usize = 15;
+    pub const SCHED_YIELD: usize = 24;
     pub const GETPID: usize = 39;
     pub const SENDTO: usize = 44;
     pub const RECVMSG: usize = 47;
