@@ -4,6 +4,7 @@
 //! way a person with a tool uses it. The same commands, the same noise and the same number of comparisons for
 //! hyperfine, whose sentence "A ran x ± y times faster than B" is wrong when x − y is above 1.
 
+use std::path::Path;
 use std::process::{Command as Process, Stdio};
 
 use anyhow::{Context, Result};
@@ -34,7 +35,6 @@ pub fn run(scale: f64) -> Result<bool> {
             *count += usize::from(called);
         }
     }
-    let (sentence, welch) = hyperfine(&spin, &amounts, comparisons)?;
     println!("\n| tool | metric | comparisons | called different | share |\n|---|---|---|---|---|");
     let row = |tool: &str, metric: &str, count: usize| {
         println!(
@@ -46,6 +46,7 @@ pub fn run(scale: f64) -> Result<bool> {
     row("underhood, watched after every block to 60", "cpu", wrong[1]);
     row("the rule by sizes, watched likewise", "wall", wrong[2]);
     row("the rule by sizes, watched likewise", "cpu", wrong[3]);
+    let (sentence, welch) = hyperfine(programs.folder(), &spin, &amounts, comparisons)?;
     row("hyperfine -N, 30 runs, its own sentence", "wall", sentence);
     row(
         "hyperfine -N, 30 runs, Welch test at 5 % on its exported times",
@@ -88,32 +89,25 @@ fn watch(runner: &mut dyn block::ArmRunner, seed: u64) -> Result<[bool; 2 * METR
 }
 
 /// How often hyperfine's sentence excludes 1, and how often a Welch test on its times is below 5 %.
-fn hyperfine(spin: &std::path::Path, amounts: &[&str], comparisons: usize) -> Result<(usize, usize)> {
+fn hyperfine(folder: &Path, spin: &Path, amounts: &[&str], comparisons: usize) -> Result<(usize, usize)> {
     let (mut sentence, mut welch) = (0, 0);
+    // A file: into a pipe or what stands behind /dev/stdout it writes other things too.
+    let export = folder.join("hyperfine.json");
     for index in 0..comparisons {
         let line = format!("{} {}", spin.display(), amounts[index % amounts.len()]);
-        let output = Process::new("hyperfine")
-            .args([
-                "-N",
-                "--warmup",
-                "1",
-                "--runs",
-                "30",
-                "--style",
-                "none",
-                "--export-json",
-                "/dev/stdout",
-                &line,
-                &line,
-            ])
+        let status = Process::new("hyperfine")
+            .args(["-N", "--warmup", "1", "--runs", "30", "--style", "none"])
+            .arg("--export-json")
+            .arg(&export)
+            .args([&line, &line])
             .stdin(Stdio::null())
+            .stdout(Stdio::null())
             .stderr(Stdio::null())
-            .output()
+            .status()
             .context("run hyperfine; install it with apt-get install hyperfine")?;
-        let text = String::from_utf8_lossy(&output.stdout);
-        let start = text.find('{').context("read hyperfine's JSON")?;
-        let json: serde_json::Value =
-            serde_json::from_str(&text[start..]).context("read hyperfine's JSON")?;
+        anyhow::ensure!(status.success(), "run hyperfine: {status}");
+        let text = std::fs::read(&export).context("read hyperfine's figures")?;
+        let json: serde_json::Value = serde_json::from_slice(&text).context("read hyperfine's figures")?;
         let figure = |arm: usize, name: &str| json["results"][arm][name].as_f64().unwrap_or(f64::NAN);
         let (mut fast, mut slow) = (0, 1);
         if figure(1, "mean") < figure(0, "mean") {

@@ -11,6 +11,7 @@
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicI32, AtomicU64, Ordering::Relaxed};
 
+use crate::account;
 use crate::arch;
 use crate::protocol::{STAGE_DIRECTORY, STAGE_EXEC, STAGE_STREAMS};
 use crate::sys::{self, Errno, Fd};
@@ -31,6 +32,8 @@ pub struct Plan {
     pub errno: AtomicI32,
     /// The child's last reading of the clock before it executed its program.
     pub started_ns: AtomicU64,
+    /// What stood in the child's books before that: nanoseconds on a processor, and of waiting for one.
+    pub before: [AtomicU64; 2],
 }
 
 /// A child that has executed its program, or failed and left word in its plan.
@@ -104,7 +107,16 @@ extern "C" fn become_command(plan: usize) -> ! {
             // The suspended parent may still stand in this processor's queue (delayed dequeue, since Linux 6.12): exec would
             // take the processor for shared and move the command to another, which must be woken first (60 us in a
             // virtual machine), in some runs and not in others. To give way takes the parent off the queue.
+            let books = account::open_own_schedule();
             sys::give_way();
+            // After giving way, which brings the books up to date.
+            if let Some(books) = &books {
+                for (kept, value) in plan.before.iter().zip(account::read_schedule(books)) {
+                    kept.store(value, Relaxed);
+                }
+            }
+            // exec closes it.
+            core::mem::forget(books);
             plan.started_ns.store(sys::now(), Relaxed);
             // SAFETY: `spawn`'s caller promised that the addresses are what execve asks for.
             (STAGE_EXEC, unsafe {

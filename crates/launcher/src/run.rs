@@ -26,6 +26,7 @@ const SETTLE_NS: u64 = 50_000;
 pub struct Run {
     child: Child,
     started_ns: u64,
+    before: [u64; 2],
     reaped: bool,
     reply: Reply,
 }
@@ -58,6 +59,7 @@ impl Run {
         if let Ok((status, usage)) = sys::reap(self.child.pid) {
             self.reply.status = u64::from(status);
             account::enter_usage(&usage, &mut self.reply);
+            account::leave_out(self.before, &mut self.reply);
         }
         self.reply.floor_bytes = account::own_peak();
         self.reaped = true;
@@ -91,6 +93,7 @@ pub fn run(request: &RunRequest<'_>, cpus: &Cpus, control: i32) -> Reply {
         failed_stage: AtomicU64::new(0),
         errno: AtomicI32::new(0),
         started_ns: AtomicU64::new(0),
+        before: [const { AtomicU64::new(0) }; 2],
     };
     settle();
     #[expect(unsafe_code, reason = "the vectors are raw addresses, as execve wants them")]
@@ -103,6 +106,7 @@ pub fn run(request: &RunRequest<'_>, cpus: &Cpus, control: i32) -> Reply {
     let mut run = Run {
         child,
         started_ns: plan.started_ns.load(Relaxed),
+        before: plan.before.each_ref().map(|value| value.load(Relaxed)),
         reaped: false,
         reply: Reply::default(),
     };

@@ -20,11 +20,28 @@ pub fn report(benchmarks: &[BenchmarkInfo]) -> Report {
         columns: vec![
             Column::always("benchmark"),
             Column::always("what it does"),
-            Column::ranked(2, "parameters"),
-            Column::ranked(1, "subjects"),
+            Column::ranked(1, "parameters"),
         ],
         rows: benchmarks.iter().map(row).collect(),
     }));
+    // The benchmarks of a suite mostly share their subjects, and the names are long: each list is written once.
+    let mut shared: Vec<(String, Vec<&str>)> = Vec::new();
+    for benchmark in benchmarks {
+        let subjects = subjects(benchmark);
+        match shared.iter_mut().find(|(known, _)| *known == subjects) {
+            Some((_, names)) => names.push(&benchmark.name),
+            None => shared.push((subjects, vec![&benchmark.name])),
+        }
+    }
+    let one = shared.len() == 1;
+    for (subjects, names) in shared {
+        let of = if one {
+            String::new()
+        } else {
+            format!(" of {}", names.join(", "))
+        };
+        report.sentence(Tone::Plain, format!("Subjects{of}: {subjects}"));
+    }
     let mut missing: Vec<(&str, &str)> = Vec::new();
     for subject in benchmarks.iter().flat_map(|benchmark| &benchmark.subjects) {
         if let Support::No(reason) = &subject.support
@@ -52,11 +69,6 @@ fn row(benchmark: &BenchmarkInfo) -> Row {
         };
         format!("{}={}{unit}", p.name, p.default)
     });
-    let subjects = benchmark
-        .subjects
-        .iter()
-        .filter(|s| s.support.is_yes())
-        .map(|s| s.name.as_str());
     Row {
         tone: if benchmark.support.is_yes() {
             Tone::Plain
@@ -67,7 +79,17 @@ fn row(benchmark: &BenchmarkInfo) -> Row {
             benchmark.name.as_str().into(),
             what,
             parameters.collect::<Vec<_>>().join(" ").into(),
-            subjects.collect::<Vec<_>>().join(" ").into(),
         ],
     }
+}
+
+/// The names of the subjects that can be measured here.
+fn subjects(benchmark: &BenchmarkInfo) -> String {
+    let names: Vec<_> = benchmark
+        .subjects
+        .iter()
+        .filter(|subject| subject.support.is_yes())
+        .map(|subject| subject.name.as_str())
+        .collect();
+    names.join(", ")
 }

@@ -20,9 +20,9 @@ pub struct RunOptions {
     #[arg(short, long)]
     pub ignore_failure: bool,
     /// End the command and all its descendants after so many seconds
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     pub timeout: Option<Duration>,
-    /// Standard input of every run comes from this file, from its start
+    /// Standard input of every run comes from this file, from its start; without it, it is empty
     #[arg(long, value_name = "FILE")]
     pub input: Option<PathBuf>,
     /// Bind all runs to one processor: auto does so when every command is single-threaded
@@ -116,6 +116,15 @@ pub fn words(text: &str, option: &str) -> Result<Vec<OsString>, Failure> {
         )));
     }
     Ok(words.into_iter().map(OsString::from).collect())
+}
+
+/// A share, written as a number (0.25) or in percent (25%); `None` when it is neither.
+pub fn share(text: &str) -> Option<f64> {
+    let (number, scale) = text
+        .strip_suffix('%')
+        .map_or((text, 1.0), |number| (number, 0.01));
+    let share = number.parse::<f64>().ok()? * scale;
+    share.is_finite().then_some(share)
 }
 
 /// Runs a command once under observation, to learn what it consists of. `None` where the system does not allow that.

@@ -78,6 +78,15 @@ pub fn code_of(result: Result<Done, Failure>) -> ExitCode {
 
 /// Prints a problem of the command line, or the help that was asked for.
 pub fn usage(error: &clap::Error) -> ExitCode {
+    if error.kind() == clap::error::ErrorKind::InvalidUtf8
+        && let Some(odd) = std::env::args_os().find(|word| word.to_str().is_none())
+    {
+        // The library does not say which word it is.
+        say(&format!(
+            "underhood: failed to read the argument {odd:?}: it is not UTF-8; only file names and the words of a command may be so"
+        ));
+        return ExitCode::from(USAGE);
+    }
     // Help and version are no errors and go to standard output; clap knows which.
     let _ = error.print();
     ExitCode::from(if error.use_stderr() { USAGE } else { 0 })

@@ -20,6 +20,8 @@ pub enum Fault {
     EmptyPattern,
     /// Nothing stands after the `=`.
     EmptyHeap,
+    /// Two heaps stand in one rule, so the `;` between two rules is missing.
+    TwoHeaps,
     /// The heap is none of [`Heap::ALL`](crate::Heap::ALL).
     UnknownHeap,
     /// The text contains a zero byte, which neither an environment variable nor a path can.
@@ -32,6 +34,7 @@ impl fmt::Display for Fault {
             Self::NoHeap => "the rule has no '=' between a pattern and a heap",
             Self::EmptyPattern => "the pattern before '=' is empty",
             Self::EmptyHeap => "the heap after '=' is missing",
+            Self::TwoHeaps => "the rule names two heaps; rules are separated by ';'",
             Self::UnknownHeap => "the heap is not one of system, mimalloc, jemalloc, snmalloc",
             Self::ZeroByte => "the text contains a zero byte",
         })

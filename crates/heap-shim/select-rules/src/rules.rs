@@ -103,6 +103,12 @@ fn read_rule(position: usize, piece: &[u8]) -> Result<Rule<'_>, Error> {
     if pattern.is_empty() {
         return Err(fault(0, Fault::EmptyPattern));
     }
+    // A path may contain '=', but hardly one with a heap's name behind it.
+    if let Some(earlier) = pattern.iter().rposition(|&byte| byte == b'=')
+        && Heap::from_name(pattern[earlier + 1..].trim_ascii()).is_some()
+    {
+        return Err(fault(equals, Fault::TwoHeaps));
+    }
     let after = &piece[equals + 1..];
     let name = after.trim_ascii_start();
     if name.is_empty() {

@@ -82,6 +82,8 @@ fn faults_are_named_with_their_position() {
         ("*=mimalloc; ls", 12, Fault::NoHeap),
         (" =mimalloc", 1, Fault::EmptyPattern),
         ("*=", 2, Fault::EmptyHeap),
+        ("*=mimalloc=system", 10, Fault::TwoHeaps),
+        ("x=system;*=mimalloc = jemalloc", 20, Fault::TwoHeaps),
         ("* = ;x=system", 3, Fault::EmptyHeap),
         ("*=tcmalloc", 2, Fault::UnknownHeap),
         ("*=mimalloc\njava= jemaloc", 17, Fault::UnknownHeap),

@@ -39,7 +39,9 @@ impl End {
 /// ran in its job (Windows).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Usage {
-    /// Life of the command itself in nanoseconds of the monotonic clock.
+    /// Life of the command itself in nanoseconds of the monotonic clock: from just before its exec (Linux, read by the new
+    /// process itself) or the call that makes it (Windows) to the notice that it is gone. What the process did before its exec
+    /// is in none of these figures.
     pub wall_ns: u64,
     /// CPU time of the tree in user mode, nanoseconds. Linux gives the sum exactly and splits it by clock
     /// ticks, Windows counts both by ticks: below 100 ms only the sum means anything.

@@ -158,7 +158,10 @@ impl Page {
                 .map(|place| table.columns[*place].name.as_str())
                 .collect();
             self.paragraph(
-                &format!("(no room for: {})", names.join(", ")),
+                &format!(
+                    "(no room for: {}; a wider terminal or --json shows it)",
+                    names.join(", ")
+                ),
                 "",
                 Style::new().dimmed(),
             );

@@ -37,13 +37,13 @@ pub struct Args {
     #[arg(long)]
     full: bool,
     /// Trials of each case; six are the fewest that give an interval
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000), allow_negative_numbers = true)]
     runs: Option<u32>,
     /// Seconds of the timed part of one trial
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     seconds: Option<Duration>,
     /// No new round of trials starts after so many seconds
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     budget: Option<Duration>,
     /// Show every metric
     #[arg(long)]

@@ -9,8 +9,8 @@ use crate::exit::{COMMAND_FAILED, Done, Failure};
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// At most so many, the latest first
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
-    limit: usize,
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..), allow_negative_numbers = true)]
+    limit: u32,
 }
 
 /// Runs the command.
@@ -21,7 +21,7 @@ pub fn run(args: Args, context: &Context) -> Result<Done, Failure> {
         let mut store = Store::open_read_only(&path).map_err(failed)?;
         store
             .list(Filter {
-                limit: Some(args.limit),
+                limit: Some(args.limit as usize),
                 ..Filter::default()
             })
             .map_err(failed)?

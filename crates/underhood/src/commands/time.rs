@@ -24,21 +24,27 @@ pub struct Args {
     #[arg(long, value_name = "BASELINE")]
     vs: Option<String>,
     /// Exactly so many runs of each; without it, until decided or the budget ends
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), allow_negative_numbers = true)]
     runs: Option<u32>,
     /// Runs before the first timed one
-    #[arg(short, long, value_name = "N", default_value_t = 1)]
+    #[arg(
+        short,
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        allow_negative_numbers = true
+    )]
     warmup: u32,
     #[command(flatten)]
     options: RunOptions,
     /// No new run starts after so many seconds
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     budget: Option<Duration>,
     /// What decides: to_exit_us, running_us, cpu_us, peak_rss_bytes, minor_faults, …
     #[arg(long, value_name = "NAME", default_value = "to_exit_us", value_parser = metric)]
     metric: CommandMetric,
     /// Relative difference that does not matter
-    #[arg(long, value_name = "SHARE", default_value_t = 0.01, value_parser = margin)]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.01, value_parser = margin, allow_negative_numbers = true)]
     margin: f64,
     /// Exit with code 4 when this is the verdict on the metric; repeatable
     #[arg(long, value_name = "VERDICT", value_parser = verdict, requires = "vs")]
@@ -67,11 +73,11 @@ fn verdict(text: &str) -> Result<Verdict, String> {
     Verdict::from_word(text).ok_or_else(|| "there are faster, slower, equivalent, undecided".to_owned())
 }
 
-/// A share between 0 and 1.
+/// A share from 0 to less than 1.
 pub fn margin(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(share) if (0.0..1.0).contains(&share) => Ok(share),
-        _ => Err("it must be a share from 0 to less than 1, such as 0.01".to_owned()),
+    match command_line::share(text) {
+        Some(share) if (0.0..1.0).contains(&share) => Ok(share),
+        _ => Err("it must be a share from 0 to less than 1, such as 1% or 0.01".to_owned()),
     }
 }
 

@@ -15,7 +15,7 @@ use suites::remedy::{self, Remedy};
 
 use super::measure::{now_unix, seconds};
 use super::time::margin;
-use crate::command_line::RunOptions;
+use crate::command_line::{self, RunOptions};
 use crate::context::Context;
 use crate::exit::{COMMAND_FAILED, Done, Failure, INTERRUPTED};
 use crate::progress::Progress;
@@ -30,16 +30,16 @@ pub struct Args {
     #[arg(long, value_name = "GOAL", default_value = "wall", value_parser = ["wall", "cpu", "rss"])]
     goal: String,
     /// Seconds for all of it; a round of runs that has begun is finished
-    #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = seconds)]
+    #[arg(long, value_name = "SECONDS", default_value = "120", value_parser = seconds, allow_negative_numbers = true)]
     budget: Duration,
     /// Exactly so many blocks of racing and so many of confirmation, instead of the budget
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000), allow_negative_numbers = true)]
     runs: Option<u32>,
     /// Largest accepted growth of peak memory: 25% or 0.25; any for no limit; less than 4 MiB is never refused
-    #[arg(long, value_name = "SHARE", default_value = "25%", value_parser = growth)]
+    #[arg(long, value_name = "SHARE", default_value = "25%", value_parser = growth, allow_negative_numbers = true)]
     max_rss_growth: Growth,
     /// A gain smaller than this does not count
-    #[arg(long, value_name = "SHARE", default_value_t = 0.01, value_parser = margin)]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.01, value_parser = margin, allow_negative_numbers = true)]
     margin: f64,
     /// Try only these remedies: heap=mimalloc, glibc.malloc.arena_max=1; repeatable
     #[arg(long, value_name = "REMEDY")]
@@ -71,11 +71,8 @@ fn growth(text: &str) -> Result<Growth, String> {
     if text == "any" {
         return Ok(Growth(None));
     }
-    let (number, scale) = text
-        .strip_suffix('%')
-        .map_or((text, 1.0), |number| (number, 0.01));
-    match number.parse::<f64>() {
-        Ok(share) if share >= 0.0 && share.is_finite() => Ok(Growth(Some(share * scale))),
+    match command_line::share(text) {
+        Some(share) if share >= 0.0 => Ok(Growth(Some(share))),
         _ => Err("it must be a share such as 25% or 0.25, or any".to_owned()),
     }
 }
@@ -282,7 +279,8 @@ fn apply_winner(args: &Args, remedies: &[Remedy], run: &Run, context: &Context) 
     }
     let winner = run.tuning.as_ref().and_then(|tuning| tuning.winner.as_ref());
     let Some(remedy) = winner.and_then(|name| remedies.iter().find(|remedy| &remedy.name == name)) else {
-        context.remark("underhood: nothing was written, since nothing helps");
+        // Not a remark, which --quiet silences: a file was asked for by name, and there is none.
+        crate::exit::say("underhood: nothing was written, since nothing helps");
         return Ok(());
     };
     if let Some(path) = &args.write_launcher {
@@ -306,5 +304,8 @@ mod tests {
         assert_eq!(growth("0.5"), Ok(Growth(Some(0.5))));
         assert_eq!(growth("any"), Ok(Growth(None)));
         assert!(growth("-1").is_err() && growth("much").is_err());
+        assert_eq!(margin("2%"), Ok(0.02));
+        assert_eq!(margin("0.02"), Ok(0.02));
+        assert!(margin("100%").is_err() && margin("-1%").is_err() && margin("%").is_err());
     }
 }
