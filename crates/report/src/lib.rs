@@ -14,6 +14,7 @@
 
 pub mod date;
 pub mod document;
+pub mod image;
 pub mod list;
 pub mod measure;
 mod parts;

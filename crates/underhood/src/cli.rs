@@ -31,6 +31,8 @@ enum Command {
     Time(commands::time::Args),
     /// Try remedies on a command, and prove or refuse each
     Tune(commands::tune::Args),
+    /// Executables and shared libraries, made to order
+    Image(commands::image::Args),
     /// Run a command with remedies applied
     Exec(commands::exec::Args),
     /// Choose heaps for finished programs, permanently and with undo
@@ -63,6 +65,7 @@ impl Cli {
             Command::List(args) => commands::list::run(args, &context),
             Command::Time(args) => commands::time::run(args, &context),
             Command::Tune(args) => commands::tune::run(args, &context),
+            Command::Image(args) => commands::image::run(&args, &context),
             Command::Exec(args) => commands::exec::run(args, &context),
             Command::Select(args) => commands::select::run(args, &context),
             Command::Runs(args) => commands::runs::run(args, &context),

@@ -36,6 +36,7 @@ pub const LINUX: Group = Group {
     purpose: "test with heaps and programs of the system",
     packages: &[
         "build-essential",
+        "gcc-mingw-w64-x86-64",
         "hyperfine",
         "libjemalloc2",
         "libmimalloc2.0",

@@ -9,8 +9,8 @@
 //! - [`Launcher::start`] prepares once what all runs share. On Linux that is the launcher program
 //!   (`crates/launcher` explains why a program of its own), on Windows a completion port for its jobs.
 //! - [`Launcher::run`] starts a command, waits until it is gone, ends whatever it left running, and returns
-//!   what the command cost. The wall time is the life of the command itself: from just before the system is
-//!   asked to make the process to the notification that it is gone. Ending what it left is outside.
+//!   what the command cost. The wall time is the life of the command itself: from just before its exec (Linux) or
+//!   just before the system is asked to make the process (Windows) to the notification that it is gone. Ending what it left is outside.
 //! - The command is not attached to our terminal's signals. On Linux it runs in a session without a
 //!   controlling terminal and in a process group of its own: Ctrl-C reaches us, and we decide. It can still
 //!   read from and write to a terminal that it inherits as a standard stream; only `/dev/tty` cannot be opened.

@@ -14,6 +14,7 @@
 mod common;
 pub mod environment;
 pub mod hyperfine;
+pub mod image;
 pub mod list;
 pub mod run;
 pub mod runs;

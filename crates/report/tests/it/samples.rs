@@ -1,5 +1,6 @@
 //! Runs of the shape that real ones have, with figures of the size that real ones show.
 
+use record::format::image::{Document, File, SCHEMA};
 use record::model::{
     ArmKind, BenchmarkInfo, Block, ClockFacts, CommandMetric, Comparison, End, Entry, Environment,
     Measurement, Metric, NoiseFloor, ParameterInfo, Point, Run, RunId, RunKind, RunStatus, RunSummary,
@@ -507,4 +508,28 @@ pub fn stored() -> Vec<RunSummary> {
             "heap/heaptest, heap/cross_thread_free, heap/resident, heap/burst",
         ),
     ]
+}
+
+/// Fourteen libraries, more than are listed.
+pub fn generated() -> Document {
+    let file = |name: &str, imports, relative, base: &str| File {
+        file: name.to_owned(),
+        imports,
+        imports_by_ordinal: imports,
+        other_imports: imports / 100,
+        relative_relocations: relative,
+        symbol_references: 0,
+        base: base.to_owned(),
+    };
+    Document {
+        schema: SCHEMA.to_owned(),
+        libraries: 14,
+        functions: 100,
+        globals: 5,
+        program: file("app.exe", 1400, 0, "0x140000000"),
+        files: (1..=14)
+            .map(|index| file(&format!("lib{index}.dll"), 0, 500, "0x180000000"))
+            .collect(),
+        commands: vec![vec!["cc".to_owned(), "app.c".to_owned()]],
+    }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use underhood_report::document::{Item, Report};
 use underhood_report::render::{csv, markdown, terminal};
-use underhood_report::{list, measure, of, runs};
+use underhood_report::{image, list, measure, of, runs};
 
 use crate::samples;
 
@@ -81,6 +81,7 @@ fn tune_without() {
 fn lists() {
     both("list", &list::report(&samples::benchmarks()));
     both("runs", &runs::report(&samples::stored()));
+    both("generated", &image::generated("/tmp/set", &samples::generated()));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 pub mod completions;
 pub mod exec;
+pub mod image;
 pub mod list;
 pub mod man;
 pub mod measure;

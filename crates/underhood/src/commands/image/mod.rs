@@ -1,0 +1,26 @@
+//! `underhood image`: executables and shared libraries, made to order.
+
+pub mod generate;
+
+use crate::context::Context;
+use crate::exit::{Done, Failure};
+
+/// Arguments of `image`.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Build a program and libraries whose loading is to be measured
+    Generate(generate::Args),
+}
+
+/// Runs the command.
+pub fn run(args: &Args, context: &Context) -> Result<Done, Failure> {
+    match &args.command {
+        Command::Generate(args) => generate::run(args, context),
+    }
+}
