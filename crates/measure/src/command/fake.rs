@@ -11,6 +11,8 @@ pub struct Fake {
     pub truth: Vec<f64>,
     /// Peak resident bytes, one an arm.
     pub rss: Vec<f64>,
+    /// Share of the runs in which an arm gets by with the baseline's memory.
+    pub lean: f64,
     /// Standard deviation of the log of a time.
     pub noise: f64,
     /// Draws so far fail from this one on, when set.
@@ -25,6 +27,7 @@ impl Fake {
         Self {
             truth: truth.to_vec(),
             rss: vec![1e8; truth.len()],
+            lean: 0.0,
             noise,
             fail_arm: None,
             random: fastrand::Rng::with_seed(seed),
@@ -50,9 +53,10 @@ impl ArmRunner for Fake {
         }
         let seconds = self.truth[arm] * (self.noise * self.draw()).exp();
         self.now_s += seconds;
+        let lean = self.lean > 0.0 && self.random.f64() < self.lean;
         let values = vec![
             (CommandMetric::ToExit, 1e6 * seconds),
-            (CommandMetric::PeakRss, self.rss[arm]),
+            (CommandMetric::PeakRss, self.rss[if lean { 0 } else { arm }]),
             (CommandMetric::MajorFaults, 0.0),
         ];
         Ok(Entry {
