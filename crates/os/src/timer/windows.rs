@@ -19,7 +19,8 @@ pub(super) struct Timer {
 
 impl Timer {
     pub(super) fn arm(flag: &'static AtomicBool, after: Duration) -> io::Result<Self> {
-        let milliseconds = u32::try_from(after.as_nanos().div_ceil(1_000_000)).unwrap_or(u32::MAX - 1);
+        // One more: the queue counts whole milliseconds from the last one that has begun, and so fires up to one early.
+        let milliseconds = u32::try_from(after.as_nanos().div_ceil(1_000_000) + 1).unwrap_or(u32::MAX - 1);
         let mut handle: HANDLE = std::ptr::null_mut();
         // SAFETY: `handle` is a valid place for a handle; the callback only stores to the flag, which lives as
         // long as the process.
