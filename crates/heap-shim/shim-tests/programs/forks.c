@@ -70,6 +70,8 @@ int main(int count, char **arguments)
         int status = 0;
         CHECK(waitpid(child, &status, 0) == child);
         good += status == 0;
+        if (status != 0) /* which signal tells a hang (14) from a crash (11) */
+            printf("child %d: wait status %#x\n", i, (unsigned)status);
     }
     stop = 1;
     for (int i = 0; i < 4; i++)
