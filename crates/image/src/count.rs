@@ -6,7 +6,7 @@ use object::pe;
 use object::read::elf::{FileHeader, SectionHeader, Sym};
 use object::read::pe::{ImageThunkData, PeFile64};
 
-use crate::generate::names;
+use crate::generate::names::{self, contains};
 
 /// Counts of one file. "Of the set" are the names that [`names`] makes; a program's start files and its C library bring others.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -137,10 +137,6 @@ fn elf(bytes: &[u8]) -> Result<Counts, Unreadable> {
     let needs_libc = contains(bytes, b"libc.so.6\0");
     counts.relr_without_promise = packed && needs_libc && !contains(bytes, b"GLIBC_ABI_DT_RELR\0");
     Ok(counts)
-}
-
-fn contains(bytes: &[u8], part: &[u8]) -> bool {
-    bytes.windows(part.len()).any(|window| window == part)
 }
 
 /// Relocations in one word of a packed table: an even word is an address, an odd one a map of the 63 words behind it.

@@ -36,7 +36,8 @@ pub fn is_variable(name: &[u8]) -> bool {
     name.starts_with(b"lib") && contains(name, b"_var_")
 }
 
-fn contains(text: &[u8], part: &[u8]) -> bool {
+/// True when `part`, which is not empty, stands somewhere in `text`.
+pub(crate) fn contains(text: &[u8], part: &[u8]) -> bool {
     text.windows(part.len()).any(|window| window == part)
 }
 
