@@ -158,7 +158,7 @@ fn calibrated(programs: &Programs, target_ns: f64) -> Result<u64> {
             0,
             None,
         )?;
-        times.push(ran.usage.cpu_ns as f64);
+        times.push(ran.usage.cpu_ns.context("read the CPU time")? as f64);
     }
     let middle = stats::summary::median(&times).context("time the loop")?;
     Ok((probe as f64 * target_ns / middle) as u64)

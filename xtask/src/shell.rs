@@ -16,6 +16,15 @@ pub struct Finished {
 
 /// Runs the command, showing its output as it comes, and returns its standard output too.
 pub fn run(command: &mut Command) -> Result<Finished> {
+    watch(command, |line| std::io::stdout().write_all(line))
+}
+
+/// Runs the command and returns its standard output, which may be long, without showing it.
+pub fn run_quietly(command: &mut Command) -> Result<Finished> {
+    watch(command, |_| Ok(()))
+}
+
+fn watch(command: &mut Command, mut show: impl FnMut(&[u8]) -> std::io::Result<()>) -> Result<Finished> {
     println!("$ {}", words(command));
     let mut child = command
         .stdin(Stdio::null())
@@ -27,7 +36,7 @@ pub fn run(command: &mut Command) -> Result<Finished> {
         let mut pipe = BufReader::new(pipe);
         let mut line = Vec::new();
         while pipe.read_until(b'\n', &mut line)? > 0 {
-            std::io::stdout().write_all(&line)?;
+            show(&line)?;
             stdout.push_str(&String::from_utf8_lossy(&line));
             line.clear();
         }

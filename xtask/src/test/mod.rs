@@ -4,6 +4,7 @@
 //! wrong. The last line is the sum, alone: `N passed, N failed` (and `, N skipped` if any).
 
 mod dependencies;
+mod failures;
 mod linux;
 mod packages;
 mod tally;
@@ -36,6 +37,8 @@ struct Report {
     tally: Tally,
     /// Why something was skipped.
     reasons: Vec<String>,
+    /// What failing tests said.
+    failures: Vec<String>,
 }
 
 impl From<Tally> for Report {
@@ -43,6 +46,7 @@ impl From<Tally> for Report {
         Self {
             tally,
             reasons: Vec::new(),
+            failures: Vec::new(),
         }
     }
 }
@@ -58,12 +62,17 @@ impl Report {
         let reasons: Vec<_> = output.lines().filter_map(skipped).collect();
         let mut tally = Tally::of_test_output(output, ended_well);
         tally.skipped = reasons.len();
-        Self { tally, reasons }
+        Self {
+            tally,
+            reasons,
+            failures: failures::of_test_output(output),
+        }
     }
 
     fn add(&mut self, other: Self) {
         self.tally += other.tally;
         self.reasons.extend(other.reasons);
+        self.failures.extend(other.failures);
     }
 
     fn skip(reason: String) -> Self {
@@ -73,6 +82,7 @@ impl Report {
                 ..Tally::default()
             },
             reasons: vec![reason],
+            failures: Vec::new(),
         }
     }
 }
@@ -164,6 +174,11 @@ pub fn run(arguments: &[String]) -> Result<ExitCode> {
 
 fn summarise(results: &[(&str, Duration, Report)], require_all: bool) -> ExitCode {
     let mut sum = Tally::default();
+    for (name, _, report) in results {
+        for failure in &report.failures {
+            println!("\nFAILED in {name}: {failure}");
+        }
+    }
     println!("\n{:<18} {:>8}  result", "step", "time");
     for (name, time, report) in results {
         println!("{name:<18} {:>6.1} s  {}", time.as_secs_f64(), report.tally);

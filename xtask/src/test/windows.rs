@@ -84,13 +84,13 @@ pub fn commands(context: &Context) -> Result<Report> {
 
     let mut tally = Tally::default();
     for (arguments, expected) in COMMANDS {
-        let finished = shell::run(wine(context, underhood).args(*arguments))?;
+        let finished = shell::run_quietly(wine(context, underhood).args(*arguments))?;
         let compact: String = finished.stdout.split_whitespace().collect();
         let held = finished.status.success() && compact.contains(expected);
         if !held {
             println!(
-                "expected success and {expected} in the output; it ended with {}",
-                finished.status
+                "{}\nexpected success and {expected} in the output; it ended with {}",
+                finished.stdout, finished.status
             );
         }
         tally += Tally::check(held);

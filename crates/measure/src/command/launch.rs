@@ -310,7 +310,8 @@ fn failed(arm: usize, name: &str, reason: String) -> Stop {
 fn entry(arm: usize, end: End, usage: &Usage) -> Entry {
     let us = |ns: u64| ns as f64 / 1e3;
     let count = |value: Option<u64>| value.map(|value| value as f64);
-    let split = usage.cpu_ns >= SPLIT_FROM_NS;
+    let split = usage.cpu_ns.is_some_and(|cpu| cpu >= SPLIT_FROM_NS);
+    let part = |value: Option<u64>| value.filter(|_| split).map(us);
     let switches = usage
         .voluntary
         .zip(usage.involuntary)
@@ -321,9 +322,9 @@ fn entry(arm: usize, end: End, usage: &Usage) -> Entry {
     let values = [
         (CommandMetric::ToExit, Some(us(usage.wall_ns))),
         (CommandMetric::Running, running),
-        (CommandMetric::Cpu, Some(us(usage.cpu_ns))),
-        (CommandMetric::User, split.then(|| us(usage.user_ns))),
-        (CommandMetric::System, split.then(|| us(usage.system_ns))),
+        (CommandMetric::Cpu, usage.cpu_ns.map(us)),
+        (CommandMetric::User, part(usage.user_ns)),
+        (CommandMetric::System, part(usage.system_ns)),
         (CommandMetric::PeakRss, count(usage.peak_rss_bytes)),
         (CommandMetric::MinorFaults, count(usage.minor_faults)),
         (CommandMetric::MajorFaults, count(usage.major_faults)),
@@ -378,14 +379,14 @@ mod tests {
     #[test]
     fn user_and_system_are_told_only_when_they_can_be() {
         let usage = Usage {
-            cpu_ns: 50_000_000,
-            user_ns: 40_000_000,
+            cpu_ns: Some(50_000_000),
+            user_ns: Some(40_000_000),
             ..Usage::default()
         };
         assert_eq!(entry(0, End::Exited(0), &usage).value(CommandMetric::User), None);
         let usage = Usage {
-            cpu_ns: 200_000_000,
-            user_ns: 150_000_000,
+            cpu_ns: Some(200_000_000),
+            user_ns: Some(150_000_000),
             ..usage
         };
         assert_eq!(

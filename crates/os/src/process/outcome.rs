@@ -44,13 +44,15 @@ pub struct Usage {
     /// is in none of these figures.
     pub wall_ns: u64,
     /// CPU time of the tree in user mode, nanoseconds. Linux gives the sum exactly and splits it by clock
-    /// ticks, Windows counts both by ticks: below 100 ms only the sum means anything.
-    pub user_ns: u64,
+    /// ticks, Windows counts both by ticks: below 100 ms only the sum means anything. Unknown where the system
+    /// does not count it for other processes, as Wine does not (it answers with the asker's own time).
+    pub user_ns: Option<u64>,
     /// CPU time of the tree in the kernel, likewise.
-    pub system_ns: u64,
+    pub system_ns: Option<u64>,
     /// CPU time of the tree in nanoseconds, from the most precise source that covers it: to the nanosecond
     /// for a single thread on Linux, to two microseconds otherwise; by cycles where Windows counts them.
-    pub cpu_ns: u64,
+    /// Unknown where none of them counts.
+    pub cpu_ns: Option<u64>,
     /// How long the command's main thread was ready to run and had no CPU, in nanoseconds
     /// (`/proc/PID/schedstat`). Other threads and children are not in it: the kernel forgets theirs.
     pub runqueue_wait_ns: Option<u64>,

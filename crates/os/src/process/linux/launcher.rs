@@ -224,10 +224,10 @@ fn usage(reply: &Reply) -> Usage {
     let (user_ns, system_ns) = (reply.user_us * 1000, reply.system_us * 1000);
     Usage {
         wall_ns: reply.wall_ns,
-        user_ns,
-        system_ns,
+        user_ns: Some(user_ns),
+        system_ns: Some(system_ns),
         // Both are below the truth: the sum is cut to microseconds, and the other knows one thread only.
-        cpu_ns: known(reply.main_cpu_ns).unwrap_or(0).max(user_ns + system_ns),
+        cpu_ns: Some(known(reply.main_cpu_ns).unwrap_or(0).max(user_ns + system_ns)),
         runqueue_wait_ns: known(reply.main_wait_ns),
         peak_rss_bytes: Some(reply.peak_rss_bytes.max(reply.floor_bytes)),
         peak_rss_is_upper_bound: reply.peak_rss_bytes <= reply.floor_bytes,

@@ -105,6 +105,13 @@ impl Launcher {
                 ),
             ),
             (
+                "cpu_time",
+                answer(
+                    sources.cpu,
+                    "this system does not tell the CPU time of other processes (Wine answers with our own)",
+                ),
+            ),
+            (
                 "runqueue_wait",
                 never("Windows does not tell how long a process waited for a CPU"),
             ),

@@ -1,7 +1,8 @@
 //! What a command cost, from the accounts of its job and of its first process.
 //!
 //! The job knows all members but counts CPU time by clock ticks; the process knows itself, and its cycles exactly.
-//! Where one of the two does not count (it then says zero), the other one's figure stands.
+//! Where one of the two does not count (it then says zero), the other one's figure stands. Wine answers the question for
+//! another process's times with the asker's own; that is found out once, and such times are not used.
 #![expect(unsafe_code, reason = "the accounts of a process are reached by raw calls")]
 
 use std::os::windows::io::{AsRawHandle, BorrowedHandle};
@@ -11,7 +12,7 @@ use std::time::{Duration, Instant};
 use windows_sys::Win32::Foundation::FILETIME;
 use windows_sys::Win32::System::ProcessStatus::{K32GetProcessMemoryInfo, PROCESS_MEMORY_COUNTERS};
 use windows_sys::Win32::System::Threading::{
-    GetCurrentThread, GetProcessIoCounters, GetProcessTimes, IO_COUNTERS,
+    GetCurrentProcess, GetCurrentThread, GetProcessIoCounters, GetProcessTimes, IO_COUNTERS,
 };
 use windows_sys::Win32::System::WindowsProgramming::{QueryProcessCycleTime, QueryThreadCycleTime};
 
@@ -32,23 +33,29 @@ pub struct Sources {
     pub peak: bool,
     /// The process counts cycles.
     pub cycles: bool,
+    /// There is a CPU time at all.
+    pub cpu: bool,
 }
 
 /// The accounts of a command that is gone, and where they come from.
 pub fn read(job: &Job, process: BorrowedHandle<'_>, wall: Duration) -> (Usage, Sources) {
-    let (user, system) = process_times(process);
+    let times = tells_times_of_others(process).then(|| process_times(process));
     let accounts = job.accounts().unwrap_or_default();
     let (basic, job_io) = (accounts.BasicInfo, accounts.IoInfo);
-    let user_ns = user.max(ticks(basic.TotalUserTime));
-    let system_ns = system.max(ticks(basic.TotalKernelTime));
+    // Times may be below a tick; no process runs without a page fault.
+    let job_accounts = basic.TotalPageFaultCount > 0;
+    let job_times = job_accounts.then(|| (ticks(basic.TotalUserTime), ticks(basic.TotalKernelTime)));
+    let larger = |a: Option<u64>, b: Option<u64>| a.into_iter().chain(b).max();
+    let user_ns = larger(times.map(|times| times.0), job_times.map(|times| times.0));
+    let system_ns = larger(times.map(|times| times.1), job_times.map(|times| times.1));
     let cycles_ns = cycles(process);
     let memory = memory(process);
     let job_peak = job.peak_memory();
     let io = io_counters(process);
     let cpu_ns = match cycles_ns {
         // Cycles are those of the first process only; ticks are off by up to one of them a thread.
-        Some(exact) if basic.TotalProcesses <= 1 => exact,
-        _ => user_ns + system_ns,
+        Some(exact) if basic.TotalProcesses <= 1 => Some(exact),
+        _ => user_ns.zip(system_ns).map(|(user, system)| user + system),
     };
     let usage = Usage {
         wall_ns: u64::try_from(wall.as_nanos()).unwrap_or(u64::MAX),
@@ -64,11 +71,11 @@ pub fn read(job: &Job, process: BorrowedHandle<'_>, wall: Duration) -> (Usage, S
         ..Usage::default()
     };
     let sources = Sources {
-        // Times may be below a tick; no process runs without a page fault.
-        job_accounts: basic.TotalPageFaultCount > 0,
+        job_accounts,
         job_peak: job_peak > 0,
         peak: usage.peak_rss_bytes.is_some(),
         cycles: cycles_ns.is_some(),
+        cpu: cpu_ns.is_some(),
     };
     (usage, sources)
 }
@@ -93,6 +100,23 @@ fn process_times(process: BorrowedHandle<'_>) -> (u64, u64) {
     let nanoseconds =
         |time: FILETIME| (u64::from(time.dwHighDateTime) << 32 | u64::from(time.dwLowDateTime)) * TICK_NS;
     (nanoseconds(user), nanoseconds(system))
+}
+
+/// Whether the system tells the times of other processes: those of one that is gone, as `process` is, stand still
+/// while we work. Found out once, in about two clock ticks.
+fn tells_times_of_others(gone: BorrowedHandle<'_>) -> bool {
+    static TELLS: OnceLock<bool> = OnceLock::new();
+    /// A clock tick takes up to 15.6 ms, and on a busy machine other threads come between.
+    const LONGEST: Duration = Duration::from_millis(500);
+    *TELLS.get_or_init(|| {
+        // SAFETY: the pseudo-handle is always valid and never closed.
+        let ourselves = unsafe { BorrowedHandle::borrow_raw(GetCurrentProcess()) };
+        let (before, own, begin) = (process_times(gone), process_times(ourselves), Instant::now());
+        while process_times(ourselves) == own && begin.elapsed() < LONGEST {
+            std::hint::spin_loop();
+        }
+        process_times(gone) == before
+    })
 }
 
 fn memory(process: BorrowedHandle<'_>) -> PROCESS_MEMORY_COUNTERS {
