@@ -9,6 +9,9 @@
 
 use std::path::Path;
 use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::MutexGuard;
+use std::sync::PoisonError;
 
 use underhood_shim_tests::REPLACING;
 use underhood_shim_tests::SHIM_FOLDER;
@@ -16,6 +19,12 @@ use underhood_shim_tests::Way;
 use underhood_shim_tests::compile;
 use underhood_shim_tests::say;
 use underhood_shim_tests::timed;
+
+/// The harness runs tests at the same time, and these disturb each other: each takes the machine for itself.
+fn alone() -> MutexGuard<'static, ()> {
+    static MACHINE: Mutex<()> = Mutex::new(());
+    MACHINE.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// The library file of a heap's C code, from the folders of its build script.
 fn static_library(name: &str) -> Option<PathBuf> {
@@ -93,6 +102,7 @@ fn costs(rounds: usize) -> Vec<(&'static str, f64, f64)> {
 
 #[test]
 fn preloading_and_selecting_are_nearly_free() {
+    let _alone = alone();
     for (heap, preloading, selecting) in costs(7) {
         assert!(
             preloading < 15.0,
@@ -108,6 +118,7 @@ fn preloading_and_selecting_are_nearly_free() {
 #[test]
 #[ignore = "needs a quiet machine"]
 fn preloading_costs_2_ns_and_selecting_3_ns_at_most() {
+    let _alone = alone();
     for (heap, preloading, selecting) in costs(25) {
         assert!(
             preloading <= 2.0,
@@ -152,6 +163,7 @@ fn disease(repeats: usize) -> [f64; 4] {
 
 #[test]
 fn a_kernel_lock_is_the_slowest_and_any_lock_slower_than_none() {
+    let _alone = alone();
     let [best, sleeping, spinning, kernel] = disease(3);
     assert!(best < sleeping && best < spinning, "a lock costs something");
     assert!(kernel > sleeping, "a lock in the kernel costs more");
@@ -160,6 +172,7 @@ fn a_kernel_lock_is_the_slowest_and_any_lock_slower_than_none() {
 #[test]
 #[ignore = "needs two quiet CPUs"]
 fn one_lock_makes_two_threads_eight_times_slower() {
+    let _alone = alone();
     let [best, sleeping, _, kernel] = disease(15);
     assert!(
         sleeping >= 8.0 * best,
@@ -171,6 +184,7 @@ fn one_lock_makes_two_threads_eight_times_slower() {
 /// Start-up is only printed: it depends on the machine.
 #[test]
 fn short_processes() {
+    let _alone = alone();
     let time = |way: &Way| {
         median(
             (0..15)
