@@ -1,11 +1,12 @@
 //! What the proofs share: programs of known cost, busy neighbours that end with us, arms made of them.
 
+use std::io::{BufRead as _, BufReader, Lines, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command as Process, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command as Process, Stdio};
 
 use anyhow::{Context, Result, bail};
 use measure::command::launch::{Command, Expectation, ProcessRunner};
-use os::process::{Launcher, Stdin};
+use os::process::Launcher;
 use record::model::End;
 use tempfile::TempDir;
 
@@ -88,20 +89,56 @@ impl Drop for Busy {
     }
 }
 
+/// A program in C that measures once for every line that it reads, and answers with nanoseconds; ends when dropped.
+pub struct Loop {
+    child: Child,
+    to: Option<ChildStdin>,
+    from: Lines<BufReader<ChildStdout>>,
+}
+
+impl Loop {
+    /// Starts it.
+    pub fn start(program: &Path, args: &[&str]) -> Result<Self> {
+        let mut child = Process::new(program)
+            .args(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .with_context(|| format!("start {}", program.display()))?;
+        let to = child.stdin.take();
+        let from = child.stdout.take().context("read from the loop")?;
+        Ok(Self {
+            child,
+            to,
+            from: BufReader::new(from).lines(),
+        })
+    }
+
+    /// One measurement.
+    pub fn next_ns(&mut self) -> Result<f64> {
+        writeln!(self.to.as_mut().context("write to the loop")?)?;
+        let line = self.from.next().context("read from the loop")??;
+        Ok(line.trim().parse()?)
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        // The end of its input is its end.
+        drop(self.to.take());
+        let _ = self.child.wait();
+    }
+}
+
 /// A command that must succeed.
 pub fn command(program: &Path, args: &[&str], cpus: Option<Vec<usize>>) -> Command {
     Command {
-        name: format!("{} {}", program.display(), args.join(" ")),
-        program: program.to_owned(),
-        args: args.iter().map(Into::into).collect(),
-        environment: Vec::new(),
-        stdin: Stdin::Null,
         cpus,
-        timeout: None,
         expectation: Expectation {
             end: Some(End::Exited(0)),
             output: None,
         },
+        ..Command::new(program.to_owned(), args.iter().map(Into::into).collect())
     }
 }
 

@@ -1,14 +1,11 @@
 //! What starting a command costs beside a bare vfork + exec + wait loop in C, timed in turn in one run, and whose memory
 //! is reported.
 
-use std::io::{BufRead, BufReader, Write};
-use std::process::{Command as Process, Stdio};
-
 use anyhow::{Context, Result};
 use measure::command::launch::run_once;
 use stats::summary::median;
 
-use crate::common::{Programs, command, launcher, scaled, tool_json};
+use crate::common::{Loop, Programs, command, launcher, scaled, tool_json};
 
 /// The median of the tool may be this much above that of the loop.
 const ALLOWED: f64 = 1.15;
@@ -68,14 +65,7 @@ pub fn run(scale: f64) -> Result<bool> {
 /// Medians in microseconds: the loop's and ours, run by run in turn.
 fn compare(programs: &Programs, runs: usize) -> Result<(f64, f64)> {
     let tiny = programs.get("tiny")?;
-    let mut child = Process::new(programs.get("vfork")?)
-        .arg(&tiny)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .spawn()
-        .context("start the vfork loop")?;
-    let mut to = child.stdin.take().context("write to the vfork loop")?;
-    let mut from = BufReader::new(child.stdout.take().context("read from the vfork loop")?).lines();
+    let mut theirs = Loop::start(&programs.get("vfork")?, &[&tiny.display().to_string()])?;
     let mut launcher = launcher()?;
     let ours = measure::command::launch::Command {
         environment: Vec::new(),
@@ -83,13 +73,9 @@ fn compare(programs: &Programs, runs: usize) -> Result<(f64, f64)> {
     };
     let (mut theirs_us, mut ours_us) = (Vec::new(), Vec::new());
     for _ in 0..runs {
-        writeln!(to)?;
-        let line = from.next().context("read from the vfork loop")??;
-        theirs_us.push(line.trim().parse::<f64>()? / 1e3);
+        theirs_us.push(theirs.next_ns()? / 1e3);
         ours_us.push(run_once(&mut launcher, &ours, 0, None)?.usage.wall_ns as f64 / 1e3);
     }
-    drop(to);
-    child.wait()?;
     Ok((
         median(&theirs_us).context("no runs")?,
         median(&ours_us).context("no runs")?,

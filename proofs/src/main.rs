@@ -10,6 +10,7 @@
 
 mod alike;
 mod common;
+mod entry;
 mod heap;
 mod launch;
 mod power;
@@ -41,6 +42,11 @@ const PROOFS: &[Proof] = &[
         name: "launch",
         help: "what starting costs beside a bare vfork loop; whose memory is counted",
         run: launch::run,
+    },
+    Proof {
+        name: "entry",
+        help: "the time to the entry point beside an independent ptrace loop",
+        run: entry::run,
     },
     Proof {
         name: "heap",

@@ -41,6 +41,11 @@ const PROOFS: &[Proof] = &[
         program: &["--package=underhood-proofs", "--", "launch"],
     },
     Proof {
+        name: "entry",
+        help: "the time to the entry point beside an independent ptrace loop in C",
+        program: &["--package=underhood-proofs", "--", "entry"],
+    },
+    Proof {
         name: "heap",
         help: "what a single lock does to a heap; the system's heap beside the same loop in C",
         program: &["--package=underhood-proofs", "--", "heap"],

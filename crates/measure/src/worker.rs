@@ -72,7 +72,7 @@ fn ending(end: os::process::End) -> String {
     match end {
         os::process::End::Exited(code) => format!("the worker exited with status {code}"),
         os::process::End::Signaled { signal, .. } => format!("the worker was ended by signal {signal}"),
-        os::process::End::TimedOut => "the worker did not end in time".to_owned(),
+        os::process::End::TimedOut | os::process::End::Stopped => "the worker did not end in time".to_owned(),
     }
 }
 

@@ -19,6 +19,7 @@ pub mod host;
 pub mod loader;
 pub mod locale;
 pub mod memory;
+pub mod page_cache;
 pub mod process;
 pub mod signal;
 pub mod start;

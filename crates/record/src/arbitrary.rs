@@ -131,7 +131,8 @@ fn entry(arms: usize) -> BoxedStrategy<Entry> {
         Just(End::Exited(0)),
         any::<i64>().prop_map(End::Exited),
         any::<i32>().prop_map(End::Signaled),
-        Just(End::TimedOut)
+        Just(End::TimedOut),
+        Just(End::Stopped)
     ];
     let values = vec((select(CommandMetric::ALL.to_vec()), figure()), small(4));
     (0..arms, small(9), end, values, any::<bool>(), any::<u32>())

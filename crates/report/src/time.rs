@@ -53,19 +53,37 @@ fn name(session: &Session, arm: usize) -> &str {
 /// The sentence for a command that is compared with nothing.
 fn alone(report: &mut Report, session: &Session, shown: &[usize]) {
     let &[arm] = shown else { return };
-    let Some(figure) = session.figure(arm, CommandMetric::ToExit) else {
+    let Some((metric, figure)) =
+        whole(session, shown).and_then(|metric| Some((metric, session.figure(arm, metric)?)))
+    else {
         return;
     };
-    let unit = verdict::unit(CommandMetric::ToExit);
+    let unit = verdict::unit(metric);
     report.sentence(
         Tone::Plain,
         format!(
-            "{} takes {}, at best {}.",
+            "{} takes {}{}, at best {}.",
             name(session, arm),
             Quantity::of_figure(figure, unit).text(),
+            match metric {
+                CommandMetric::ToEntry => " to its entry point",
+                CommandMetric::ToMain => " to its function main",
+                _ => "",
+            },
             quantity::text(figure.min, unit)
         ),
     );
+}
+
+/// The time of the whole of what was timed: to the exit or to a place in the start.
+fn whole(session: &Session, shown: &[usize]) -> Option<CommandMetric> {
+    [
+        CommandMetric::ToExit,
+        CommandMetric::ToEntry,
+        CommandMetric::ToMain,
+    ]
+    .into_iter()
+    .find(|metric| shown.iter().any(|arm| session.figure(*arm, *metric).is_some()))
 }
 
 /// Whether a comparison is of the baseline with itself.
@@ -142,9 +160,11 @@ fn costs(session: &Session, shown: &[usize], details: bool) -> Table {
     };
     let bare = |arm: usize, metric| figure(arm, metric).map(Quantity::bare);
     // A metric with the head of its column and its rank; the wall time and its minimum come first and always.
+    let whole = whole(session, shown).unwrap_or(CommandMetric::ToExit);
     let optional = [
         (CommandMetric::Cpu, "CPU", 1),
         (CommandMetric::PeakRss, "peak RSS", 2),
+        (CommandMetric::PrivateDirty, "private", 2),
         (CommandMetric::Running, "running", 4),
         (CommandMetric::User, "user", 5),
         (CommandMetric::System, "system", 5),
@@ -165,14 +185,14 @@ fn costs(session: &Session, shown: &[usize], details: bool) -> Table {
     let row = |arm: usize| {
         let mut cells: Vec<Cell> = vec![
             name(session, arm).into(),
-            figure(arm, CommandMetric::ToExit).into(),
+            figure(arm, whole).into(),
             session
-                .figure(arm, CommandMetric::ToExit)
-                .map(|f| Quantity::new(f.min, verdict::unit(CommandMetric::ToExit)))
+                .figure(arm, whole)
+                .map(|f| Quantity::new(f.min, verdict::unit(whole)))
                 .into(),
         ];
         cells.extend(optional.iter().map(|(metric, ..)| bare(arm, *metric).into()));
-        cells.push(count(session.values(arm, CommandMetric::ToExit).len()));
+        cells.push(count(session.values(arm, whole).len()));
         Row {
             tone: Tone::Plain,
             cells,
@@ -180,7 +200,11 @@ fn costs(session: &Session, shown: &[usize], details: bool) -> Table {
     };
     let mut columns = vec![
         Column::always("command"),
-        Column::always("time"),
+        Column::always(match whole {
+            CommandMetric::ToEntry => "to entry",
+            CommandMetric::ToMain => "to main",
+            _ => "time",
+        }),
         Column::always("fastest"),
     ];
     columns.extend(
@@ -257,7 +281,10 @@ fn others(run: &Run, session: &Session) -> Table {
 
 /// A verdict as one word that suits amounts as well as times.
 fn told(comparison: &Comparison) -> &'static str {
-    let time = matches!(comparison.metric, CommandMetric::ToExit | CommandMetric::Running);
+    let time = matches!(
+        comparison.metric,
+        CommandMetric::ToExit | CommandMetric::ToEntry | CommandMetric::ToMain | CommandMetric::Running
+    );
     match comparison.verdict {
         Verdict::Faster if !time => "less",
         Verdict::Slower if !time => "more",

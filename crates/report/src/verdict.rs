@@ -12,11 +12,13 @@ use crate::quantity::{self, Quantity};
 pub fn unit(metric: CommandMetric) -> Unit {
     match metric {
         CommandMetric::ToExit
+        | CommandMetric::ToEntry
+        | CommandMetric::ToMain
         | CommandMetric::Running
         | CommandMetric::Cpu
         | CommandMetric::User
         | CommandMetric::System => Unit::Microseconds,
-        CommandMetric::PeakRss => Unit::Bytes,
+        CommandMetric::PeakRss | CommandMetric::PrivateDirty => Unit::Bytes,
         _ => Unit::Count,
     }
 }
@@ -26,11 +28,14 @@ pub fn unit(metric: CommandMetric) -> Unit {
 pub fn words(metric: CommandMetric) -> &'static str {
     match metric {
         CommandMetric::ToExit => "time",
+        CommandMetric::ToEntry => "time to its entry",
+        CommandMetric::ToMain => "time to main",
         CommandMetric::Running => "time without waiting for a CPU",
         CommandMetric::Cpu => "CPU time",
         CommandMetric::User => "user time",
         CommandMetric::System => "system time",
         CommandMetric::PeakRss => "peak memory",
+        CommandMetric::PrivateDirty => "private memory",
         CommandMetric::MinorFaults => "minor faults",
         CommandMetric::MajorFaults => "major faults",
         CommandMetric::ContextSwitches => "context switches",
@@ -116,11 +121,14 @@ fn effect(metric: CommandMetric, factor: &str, less: bool) -> String {
     match metric {
         CommandMetric::ToExit if less => format!("is {factor} × faster"),
         CommandMetric::ToExit => format!("is {factor} × slower"),
+        CommandMetric::ToEntry | CommandMetric::ToMain if less => format!("starts {factor} × faster"),
+        CommandMetric::ToEntry | CommandMetric::ToMain => format!("starts {factor} × slower"),
         CommandMetric::Running
         | CommandMetric::Cpu
         | CommandMetric::User
         | CommandMetric::System
-        | CommandMetric::PeakRss => {
+        | CommandMetric::PeakRss
+        | CommandMetric::PrivateDirty => {
             format!(
                 "takes {factor} × {} {}",
                 if less { "less" } else { "more" },

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use measure::command::launch::{Command, Expectation};
+use measure::command::launch::Command;
 use os::process::{Observation, Stdin};
 
 use crate::commands::measure::seconds;
@@ -41,18 +41,9 @@ impl RunOptions {
             check_input(input)?;
         }
         Ok(Command {
-            name: words
-                .iter()
-                .map(|word| word.to_string_lossy())
-                .collect::<Vec<_>>()
-                .join(" "),
-            program: program.into(),
-            args: args.to_vec(),
-            environment: Vec::new(),
             stdin: self.input.clone().map_or(Stdin::Null, Stdin::File),
-            cpus: None,
             timeout: self.timeout,
-            expectation: Expectation::default(),
+            ..Command::new(program.into(), args.to_vec())
         })
     }
 

@@ -13,6 +13,7 @@ use record::model::{CommandMetric, End, Entry};
 use sha2::{Digest, Sha256};
 
 use super::block::{ArmRunner, Stop};
+use super::visit::{self, Goal};
 
 /// The name of the variable that pads the environment.
 pub const PADDING: &str = "UNDERHOOD_PADDING";
@@ -39,6 +40,10 @@ pub struct Command {
     pub timeout: Option<Duration>,
     /// What every run must do.
     pub expectation: Expectation,
+    /// To what it is timed.
+    pub goal: Goal,
+    /// Files that are put out of the page cache before each run, where the system allows it.
+    pub cold: Vec<PathBuf>,
 }
 
 /// What every run of a command must do.
@@ -60,6 +65,25 @@ pub struct Output {
 }
 
 impl Command {
+    /// A command with our environment, no input, no limits and no expectation, timed to its exit. Its words are its name.
+    #[must_use]
+    pub fn new(program: PathBuf, args: Vec<OsString>) -> Self {
+        let mut words = vec![program.to_string_lossy().into_owned()];
+        words.extend(args.iter().map(|word| word.to_string_lossy().into_owned()));
+        Self {
+            name: words.join(" "),
+            program,
+            args,
+            environment: Vec::new(),
+            stdin: Stdin::Null,
+            cpus: None,
+            timeout: None,
+            expectation: Expectation::default(),
+            goal: Goal::Exit,
+            cold: Vec::new(),
+        }
+    }
+
     /// The specification of one run.
     #[must_use]
     pub fn spec(&self, padding: usize, stdout: Sink) -> Spec {
@@ -128,6 +152,25 @@ impl ArmRunner for ProcessRunner {
             }
         }
         let command = &self.arms[arm];
+        for file in &command.cold {
+            os::page_cache::evict(file).map_err(|error| {
+                failed(
+                    arm,
+                    &command.name,
+                    format!("put {} out of memory: {error}", file.display()),
+                )
+            })?;
+        }
+        if let Goal::Place {
+            place,
+            programs,
+            metric,
+        } = command.goal
+        {
+            return visit::run_once(command, padding, (place, programs, metric), arm)
+                .map_err(|error| stop(arm, &command.name, &error))?
+                .map_err(|reason| failed(arm, &command.name, reason));
+        }
         let cap = command.expectation.output.as_ref().map(|output| output.bytes);
         let ran = run_once(&mut self.launcher, command, padding, cap)
             .map_err(|error| stop(arm, &command.name, &error))?;
@@ -279,6 +322,7 @@ pub fn describe(end: End) -> String {
         End::Exited(code) => format!("exited with status {code}"),
         End::Signaled(signal) => format!("was ended by signal {signal}"),
         End::TimedOut => "did not end in time".to_owned(),
+        End::Stopped => "was ended where its timing ends".to_owned(),
     }
 }
 
@@ -289,6 +333,7 @@ pub fn end_of(end: os::process::End) -> End {
         os::process::End::Exited(code) => End::Exited(code),
         os::process::End::Signaled { signal, .. } => End::Signaled(signal),
         os::process::End::TimedOut => End::TimedOut,
+        os::process::End::Stopped => End::Stopped,
     }
 }
 

@@ -7,6 +7,7 @@
 //! | `contest` | a fixed set of arms, until decided: `time --vs` |
 //! | `race` | many candidates: screening, racing, confirmation: `tune` |
 //! | `launch` | the arm runner that starts real processes |
+//! | `visit` | commands timed to a place in their start: `time --to entry` |
 
 pub mod block;
 pub mod compare;
@@ -15,3 +16,4 @@ pub mod contest;
 pub mod fake;
 pub mod launch;
 pub mod race;
+pub mod visit;

@@ -21,6 +21,8 @@
 //!   [`Spec::grace`] the end without appeal (SIGKILL; the job is terminated).
 //! - [`observe`] runs a command once under the system's debugging interface, untimed, and tells which
 //!   programs and libraries were really in its processes and how many threads they made.
+//! - [`visit`] does the same and also tells when the command itself reached a place in each program that it became; it can end
+//!   the command there.
 //!
 //! Figures that a system does not give are `None`; [`Launcher::support`] has the reasons.
 
@@ -32,9 +34,11 @@ mod observation;
 mod outcome;
 mod search;
 mod spec;
+mod visit;
 
 pub use error::LaunchError;
-pub use imp::{Launcher, observe};
+pub use imp::{Launcher, observe, visit};
 pub use observation::{Observation, ObservedProcess};
 pub use outcome::{End, Outcome, Usage};
 pub use spec::{Sink, Spec, Stdin};
+pub use visit::{Arrival, Place, Visit};

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::End;
+use super::{Arrival, End};
 
 /// What one untimed run showed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,6 +17,8 @@ pub struct Observation {
     pub unlisted: u32,
     /// Descendants that still ran when the command was gone; they have been ended.
     pub strays: u32,
+    /// For a visit: the programs that the command itself became, in order.
+    pub arrivals: Vec<Arrival>,
 }
 
 impl Observation {

@@ -23,6 +23,8 @@ pub enum End {
     },
     /// We ended it because its time was over.
     TimedOut,
+    /// We ended it where its visit was to end.
+    Stopped,
 }
 
 impl End {

@@ -62,6 +62,18 @@ pub(super) fn set_nice(nice: i32) -> io::Result<i32> {
     Ok(unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) })
 }
 
+pub(super) fn set_realtime() -> io::Result<()> {
+    // SAFETY: zero is a valid value of every field.
+    let mut parameters: libc::sched_param = unsafe { std::mem::zeroed() };
+    // SAFETY: asks for a number.
+    parameters.sched_priority = unsafe { libc::sched_get_priority_min(libc::SCHED_FIFO) };
+    // SAFETY: `parameters` is alive; 0 is the calling thread.
+    if unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const parameters) } != 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
 pub(super) fn leave_autogroup() -> Result<i32, Unsupported> {
     const FILE: &str = "/proc/self/autogroup";
     let no = |reason: String| Unsupported::new(reason);

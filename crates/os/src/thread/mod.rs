@@ -30,6 +30,8 @@ pub enum Priority {
     Raised,
     /// As far ahead as is possible without real-time scheduling: nice −20, `HIGH_PRIORITY_CLASS`.
     High,
+    /// Ahead of everything that is not real-time: `SCHED_FIFO` at its lowest level, `REALTIME_PRIORITY_CLASS`.
+    Realtime,
 }
 
 /// Restricts the calling thread (and the threads it starts later) to `cpus`, and moves it there.
@@ -99,6 +101,8 @@ pub fn set_nice(nice: i32) -> io::Result<i32> {
 /// priority is better than not measuring.
 pub fn raise_priority(wanted: Priority) -> Priority {
     match wanted {
+        Priority::Realtime if imp::set_realtime().is_ok() => Priority::Realtime,
+        Priority::Realtime => raise_priority(Priority::High),
         Priority::High if set_nice(-20).is_ok_and(|nice| nice <= -20) => Priority::High,
         Priority::High | Priority::Raised if set_nice(-10).is_ok_and(|nice| nice <= -10) => Priority::Raised,
         _ => Priority::Normal,

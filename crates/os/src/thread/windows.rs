@@ -9,7 +9,8 @@ use windows_sys::Win32::System::SystemInformation::GROUP_AFFINITY;
 use windows_sys::Win32::System::Threading::{
     ABOVE_NORMAL_PRIORITY_CLASS, BELOW_NORMAL_PRIORITY_CLASS, GetCurrentProcess, GetCurrentProcessorNumberEx,
     GetCurrentThread, GetCurrentThreadId, GetPriorityClass, GetThreadGroupAffinity, HIGH_PRIORITY_CLASS,
-    IDLE_PRIORITY_CLASS, NORMAL_PRIORITY_CLASS, SetPriorityClass, SetThreadGroupAffinity,
+    IDLE_PRIORITY_CLASS, NORMAL_PRIORITY_CLASS, REALTIME_PRIORITY_CLASS, SetPriorityClass,
+    SetThreadGroupAffinity,
 };
 
 use super::CpuSet;
@@ -71,6 +72,17 @@ pub(super) fn current_cpu() -> usize {
 pub(super) fn current_id() -> u32 {
     // SAFETY: no preconditions.
     unsafe { GetCurrentThreadId() }
+}
+
+pub(super) fn set_realtime() -> io::Result<()> {
+    // SAFETY: the pseudo-handle of the own process is always valid.
+    let done = unsafe { SetPriorityClass(GetCurrentProcess(), REALTIME_PRIORITY_CLASS) };
+    // Who may not have the class is given the next lower one without an error.
+    // SAFETY: as above.
+    if done == 0 || unsafe { GetPriorityClass(GetCurrentProcess()) } != REALTIME_PRIORITY_CLASS {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
+    Ok(())
 }
 
 /// Each class with the range of nice values that it stands for; the first number is the one reported.

@@ -7,3 +7,4 @@ mod interrupt;
 mod launch;
 mod observe;
 mod support;
+mod visit;

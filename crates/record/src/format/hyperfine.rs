@@ -95,7 +95,7 @@ fn result(session: &Session, arm: usize, name: &str) -> Option<CommandResult> {
         exit_codes: entries
             .map(|entry| match entry.end {
                 End::Exited(status) => Some(status),
-                End::Signaled(_) | End::TimedOut => None,
+                End::Signaled(_) | End::TimedOut | End::Stopped => None,
             })
             .collect(),
     })

@@ -213,6 +213,6 @@ fn short_name(metric: CommandMetric) -> &'static str {
         CommandMetric::User => "user",
         CommandMetric::System => "system",
         CommandMetric::PeakRss => "peak_rss",
-        counts => counts.name(),
+        others => others.name(),
     }
 }

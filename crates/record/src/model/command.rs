@@ -12,6 +12,16 @@ pub enum End {
     Signaled(i32),
     /// It was ended because its time was up.
     TimedOut,
+    /// It was ended at the place to which it was to be timed.
+    Stopped,
+}
+
+impl End {
+    /// Whether it did what it was started for.
+    #[must_use]
+    pub const fn success(self) -> bool {
+        matches!(self, Self::Exited(0) | Self::Stopped)
+    }
 }
 
 /// What is counted for every run of a command. `None` where the platform cannot tell.
@@ -19,6 +29,10 @@ pub enum End {
 pub enum Metric {
     /// Wall time from just before the start to the exit, in microseconds.
     ToExit,
+    /// Wall time from the program's being in memory to its first instruction, in microseconds.
+    ToEntry,
+    /// The same to its function `main`.
+    ToMain,
     /// Wall time less the time spent waiting for a processor, in microseconds.
     Running,
     /// Processor time of the command and the children it waited for, in microseconds.
@@ -29,6 +43,8 @@ pub enum Metric {
     System,
     /// Peak resident set, in bytes.
     PeakRss,
+    /// Memory at the end of the span that belongs to the process alone and is not as in any file, in bytes.
+    PrivateDirty,
     /// Page faults served without input or output.
     MinorFaults,
     /// Page faults that had to read.
@@ -43,13 +59,16 @@ pub enum Metric {
 
 impl Metric {
     /// Every metric, the primary one first.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 14] = [
         Self::ToExit,
+        Self::ToEntry,
+        Self::ToMain,
         Self::Running,
         Self::Cpu,
         Self::User,
         Self::System,
         Self::PeakRss,
+        Self::PrivateDirty,
         Self::MinorFaults,
         Self::MajorFaults,
         Self::ContextSwitches,
@@ -62,11 +81,14 @@ impl Metric {
     pub fn name(self) -> &'static str {
         match self {
             Self::ToExit => "to_exit_us",
+            Self::ToEntry => "to_entry_us",
+            Self::ToMain => "to_main_us",
             Self::Running => "running_us",
             Self::Cpu => "cpu_us",
             Self::User => "user_us",
             Self::System => "system_us",
             Self::PeakRss => "peak_rss_bytes",
+            Self::PrivateDirty => "private_dirty_bytes",
             Self::MinorFaults => "minor_faults",
             Self::MajorFaults => "major_faults",
             Self::ContextSwitches => "context_switches",

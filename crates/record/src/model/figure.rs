@@ -7,7 +7,7 @@
 use stats::median_interval::median_interval;
 use stats::summary::median;
 
-use super::command::{End, Metric, Session};
+use super::command::{Metric, Session};
 
 /// Below this much processor time, in microseconds, the kernel's split into user and system time is noise:
 /// it is made by clock ticks of 1 to 10 ms.
@@ -63,7 +63,7 @@ impl Session {
     pub fn failures(&self, arm: usize) -> usize {
         let entries = self.blocks.iter().flat_map(|block| &block.entries);
         entries
-            .filter(|entry| entry.arm == arm && entry.end != End::Exited(0))
+            .filter(|entry| entry.arm == arm && !entry.end.success())
             .count()
     }
 
@@ -86,7 +86,7 @@ impl Session {
 
 #[cfg(test)]
 mod tests {
-    use super::super::command::{Block, Entry};
+    use super::super::command::{Block, End, Entry};
     use super::*;
 
     fn session(cpu_us: f64) -> Session {

@@ -42,6 +42,7 @@ pub(super) fn end(end: End) -> (&'static str, i64) {
         End::Exited(status) => ("exited", status),
         End::Signaled(signal) => ("signaled", signal.into()),
         End::TimedOut => ("timed_out", 0),
+        End::Stopped => ("stopped", 0),
     }
 }
 
@@ -51,6 +52,7 @@ pub(super) fn parse_end(word: &str, code: i64) -> Result<End, String> {
         ("exited", _) => Ok(End::Exited(code)),
         ("signaled", Ok(signal)) => Ok(End::Signaled(signal)),
         ("timed_out", _) => Ok(End::TimedOut),
+        ("stopped", _) => Ok(End::Stopped),
         _ => Err(format!("{word:.60?} with code {code} is no end of a command")),
     }
 }

@@ -294,6 +294,7 @@ fn observation(processes: Vec<ObservedProcess>) -> Observation {
         end: End::Exited(0),
         processes,
         unlisted: 0,
+        arrivals: Vec::new(),
         strays: 0,
     }
 }

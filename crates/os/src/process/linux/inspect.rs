@@ -2,8 +2,9 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::io;
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::sync::Arc;
 
 use super::super::ObservedProcess;
@@ -64,6 +65,46 @@ fn environment(text: &[u8]) -> Arc<[(OsString, OsString)]> {
         .collect()
 }
 
+/// Where the program in memory begins (AT_ENTRY).
+pub fn entry(pid: i32) -> Option<u64> {
+    const AT_ENTRY: u64 = 9;
+    let auxv = read(pid, "auxv");
+    auxv.chunks_exact(16)
+        .find(|entry| entry[..8] == AT_ENTRY.to_ne_bytes())
+        .and_then(|entry| entry[8..].try_into().ok())
+        .map(u64::from_ne_bytes)
+}
+
+/// Where a 64-bit ELF file says that it begins.
+pub fn linked_entry(file: &fs::File) -> io::Result<u64> {
+    const E_ENTRY: usize = 24;
+    let mut header = [0; 64];
+    file.read_exact_at(&mut header, 0)?;
+    let entry = header[E_ENTRY..E_ENTRY + 8].try_into().unwrap_or_default();
+    Ok(u64::from_le_bytes(entry))
+}
+
+/// Page faults of a process so far: without and with input or output (proc_pid_stat(5), `minflt` and `majflt`).
+pub fn faults(pid: i32) -> Option<(u64, u64)> {
+    let stat = read(pid, "stat");
+    // The name stands in parentheses and may contain anything; the third field begins behind it.
+    let behind = stat.iter().rposition(|&byte| byte == b')')?;
+    let text = std::str::from_utf8(stat.get(behind + 2..)?).ok()?;
+    let mut fields = text.split(' ').skip(7).step_by(2);
+    Some((fields.next()?.parse().ok()?, fields.next()?.parse().ok()?))
+}
+
+/// Memory of a process that is its own and not as in any file, in bytes.
+pub fn private_dirty(pid: i32) -> Option<u64> {
+    let rollup = read(pid, "smaps_rollup");
+    let line = rollup
+        .split(|&byte| byte == b'\n')
+        .find_map(|line| line.strip_prefix(b"Private_Dirty:"))?;
+    let text = std::str::from_utf8(line).ok()?;
+    let kib: u64 = text.trim().strip_suffix(" kB")?.trim().parse().ok()?;
+    Some(kib * 1024)
+}
+
 /// Whether AT_SECURE is set in an auxiliary vector of 64-bit words (getauxval(3)).
 fn secure(auxv: &[u8]) -> bool {
     const AT_SECURE: u64 = 23;
@@ -80,6 +121,17 @@ mod tests {
         let entries = environment(b"A=b=c\0D=\0odd\0");
         let expected = [("A", "b=c"), ("D", ""), ("odd", "")];
         assert_eq!(*entries, expected.map(|(key, value)| (key.into(), value.into())));
+    }
+
+    #[test]
+    fn our_own_figures_are_found() {
+        let us = std::process::id().cast_signed();
+        let (minor, _) = faults(us).unwrap();
+        assert!(minor > 0);
+        assert!(private_dirty(us).unwrap() > 0);
+        let file = fs::File::open("/proc/self/exe").unwrap();
+        // Addresses are moved by whole pages.
+        assert_eq!(entry(us).unwrap() % 4096, linked_entry(&file).unwrap() % 4096);
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! Linux: runs by way of the launcher program, observation by ptrace.
 
 mod block;
+mod breakpoint;
 mod failure;
+mod guide;
 mod inspect;
 mod launcher;
 mod observe;
@@ -20,4 +22,4 @@ mod tracer;
 mod protocol;
 
 pub use launcher::Launcher;
-pub use observe::observe;
+pub use observe::{observe, visit};

@@ -12,10 +12,12 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::super::{End, LaunchError, Observation, Spec};
+use super::super::{End, LaunchError, Observation, Spec, Visit};
+use super::guide::Guide;
 use super::ptrace::{self, STAGE_TRACE, Start};
 use super::tracer::{Live, News, Tracer};
 use super::{block, failure, search, streams};
+use crate::thread::CpuSet;
 use crate::{Unsupported, signal};
 
 /// How often the time and interrupts are looked at.
@@ -32,6 +34,22 @@ const GIVE_UP: Duration = Duration::from_secs(10);
 /// # Errors
 /// As there, and [`LaunchError::Unsupported`] where the system refuses to trace.
 pub fn observe(spec: &Spec) -> Result<Observation, LaunchError> {
+    follow(spec, None)
+}
+
+/// As [`observe`], and tells when the command itself reached a place in each program that it became. It may be ended
+/// there, and then the observation says [`End::Stopped`].
+///
+/// Where `spec` names a single CPU, the tracing runs on it too: the time from one to the other is then not that of waking
+/// another processor.
+///
+/// # Errors
+/// As there, and [`LaunchError::Unsupported`] for a set-user-id program, which must not be traced.
+pub fn visit(spec: &Spec, visit: Visit) -> Result<Observation, LaunchError> {
+    follow(spec, Some(visit))
+}
+
+fn follow(spec: &Spec, visit: Option<Visit>) -> Result<Observation, LaunchError> {
     if signal::interrupted() {
         return Err(LaunchError::Interrupted);
     }
@@ -44,13 +62,26 @@ pub fn observe(spec: &Spec) -> Result<Observation, LaunchError> {
 
     let live = Live::default();
     let (sender, news) = mpsc::channel();
-    let tracer = Tracer::new(live.clone(), sender);
+    let tracer = Tracer::new(live.clone(), sender, visit.map(Guide::new));
+    let beside: Option<CpuSet> = match (visit, spec.cpus.as_deref()) {
+        (Some(_), Some(&[cpu])) => Some([cpu].into_iter().collect()),
+        _ => None,
+    };
     // Not joined: should a process be stuck in the kernel, so is the thread that waits for it.
     thread::Builder::new()
         .name("observe".to_owned())
-        .spawn(move || tracer.run(command))
+        .spawn(move || {
+            if let Some(cpu) = beside {
+                // A CPU that may not be used is reported by the start of the command.
+                let _ = crate::thread::pin_current(&cpu);
+            }
+            tracer.run(command);
+        })
         .map_err(LaunchError::NoMemory)?;
     keep_time(spec, &live, &news, |error| match ptrace::failure(&error) {
+        _ if error.kind() == std::io::ErrorKind::Unsupported => {
+            LaunchError::Unsupported(Unsupported::new(error.to_string()))
+        }
         (STAGE_TRACE, _) => LaunchError::Unsupported(why_no_tracing()),
         (stage, errno) => failure::explain(spec, &path, &block, stage, errno),
     })
@@ -81,7 +112,8 @@ fn keep_time(
     let mut phase = Phase::Running {
         until: spec.timeout.and_then(|limit| now.checked_add(limit)),
     };
-    let (mut timed_out, mut interrupted) = (false, false);
+    let (mut timed_out, mut interrupted, mut stopped) = (false, false, false);
+    let mut settled = None;
     loop {
         let news = news.recv_timeout(TICK);
         let now = Instant::now();
@@ -90,6 +122,9 @@ fn keep_time(
             Ok(News::Finished(Ok(mut observation))) => {
                 if timed_out {
                     observation.end = End::TimedOut;
+                } else if stopped {
+                    observation.end = End::Stopped;
+                    observation.strays = 0;
                 }
                 return Ok(observation);
             }
@@ -100,8 +135,22 @@ fn keep_time(
                 )));
             }
             Ok(News::CommandGone) => true,
+            Ok(News::Arrived(settle)) => {
+                settled = now.checked_add(settle);
+                false
+            }
+            Ok(News::VisitOver) => {
+                (stopped, phase) = (true, Phase::Killing { since: now });
+                false
+            }
             Err(RecvTimeoutError::Timeout) => false,
         };
+        if settled.is_some_and(|settled| now >= settled)
+            && matches!(phase, Phase::Running { .. })
+            && !left_some
+        {
+            (stopped, phase) = (true, Phase::Killing { since: now });
+        }
         match phase {
             Phase::Running { until } => {
                 timed_out = !left_some && until.is_some_and(|until| now >= until);

@@ -21,7 +21,12 @@ pub enum Event {
     /// It ended with this status word.
     Ended(i32),
     /// It made the task with this number.
-    Made(i32),
+    Made {
+        /// The number.
+        task: i32,
+        /// It is a process with a copy of the memory (fork), not one that shares it (vfork, a thread).
+        copied: bool,
+    },
     /// It executed a program.
     Executed,
     /// It is about to end; its memory is still there.
@@ -162,8 +167,11 @@ pub fn take(task: i32) -> io::Result<Event> {
         return Ok(Event::Ended(status));
     }
     Ok(match status >> 16 {
-        libc::PTRACE_EVENT_CLONE | libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK => {
-            Event::Made(message(task).unwrap_or(0))
+        event @ (libc::PTRACE_EVENT_CLONE | libc::PTRACE_EVENT_FORK | libc::PTRACE_EVENT_VFORK) => {
+            Event::Made {
+                task: message(task).unwrap_or(0),
+                copied: event == libc::PTRACE_EVENT_FORK,
+            }
         }
         libc::PTRACE_EVENT_EXEC => Event::Executed,
         libc::PTRACE_EVENT_EXIT => Event::Leaving,
@@ -184,7 +192,7 @@ fn message(task: i32) -> io::Result<i32> {
     Ok(i32::try_from(value).unwrap_or(0))
 }
 
-fn check(answer: libc::c_long) -> io::Result<()> {
+pub fn check(answer: libc::c_long) -> io::Result<()> {
     if answer < 0 {
         Err(io::Error::last_os_error())
     } else {

@@ -8,8 +8,11 @@ use std::io;
 use std::process::Command;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use super::super::{End, Observation, ObservedProcess};
+use super::breakpoint::Breakpoint;
+use super::guide::{Guide, Next};
 use super::inspect;
 use super::ptrace::{self, Event};
 
@@ -20,6 +23,10 @@ const MAX_LISTED: usize = 4096;
 pub enum News {
     /// The command ended, and some of its descendants still run.
     CommandGone,
+    /// The command reached the place where it is visited, and after this time is taken to have become its last program.
+    Arrived(Duration),
+    /// The visit is over, and what runs is to end.
+    VisitOver,
     /// All are gone, or the command could not be started.
     Finished(io::Result<Observation>),
 }
@@ -58,13 +65,16 @@ pub struct Tracer {
     fresh: HashSet<i32>,
     /// Tasks that stopped before they were announced.
     early: HashSet<i32>,
+    /// Copies of the visited command that have not begun to run.
+    copies: HashMap<i32, Breakpoint>,
     processes: Vec<ObservedProcess>,
     unlisted: u32,
+    guide: Option<Guide>,
 }
 
 impl Tracer {
-    /// A tracer that has not started anything.
-    pub fn new(live: Live, news: Sender<News>) -> Self {
+    /// A tracer that has not started anything; with a guide it also keeps the time to a place.
+    pub fn new(live: Live, news: Sender<News>, guide: Option<Guide>) -> Self {
         Self {
             live,
             news,
@@ -72,8 +82,10 @@ impl Tracer {
             places: HashMap::new(),
             fresh: HashSet::new(),
             early: HashSet::new(),
+            copies: HashMap::new(),
             processes: Vec::new(),
             unlisted: 0,
+            guide,
         }
     }
 
@@ -93,10 +105,14 @@ impl Tracer {
         ptrace::take(root)?;
         ptrace::set_options(root)?;
         self.on_exec(root);
-        ptrace::go_on(root, 0);
+        self.visit_program(root);
+        self.go_on(root, root, 0);
         let mut end = None;
         let mut strays = 0;
         while let Ok(task) = ptrace::peek() {
+            if let Some(guide) = self.guide.as_mut().filter(|_| task == root) {
+                guide.stopped(Instant::now());
+            }
             let mut live = self.live.0.lock().unwrap_or_else(PoisonError::into_inner);
             let event = ptrace::take(task)?;
             if let Event::Ended(status) = event {
@@ -113,22 +129,89 @@ impl Tracer {
                 continue;
             }
             drop(live);
-            if let Some(signal) = self.on_stop(task, event) {
-                ptrace::go_on(task, signal);
+            let trap = task == root && event == Event::Signal(libc::SIGTRAP) && self.on_trap(root);
+            if trap {
+                self.go_on(root, root, 0);
+            } else if let Some(signal) = self.on_stop(task, event) {
+                if task == root && event == Event::Executed {
+                    self.visit_program(root);
+                }
+                self.go_on(root, task, signal);
             }
+        }
+        if let Some(why) = self.guide.as_mut().and_then(|guide| guide.refused.take()) {
+            return Err(io::Error::new(io::ErrorKind::Unsupported, why));
         }
         Ok(Observation {
             end: end.ok_or_else(|| io::Error::other("the command was lost sight of"))?,
             processes: std::mem::take(&mut self.processes),
             unlisted: self.unlisted,
             strays: u32::try_from(strays).unwrap_or(u32::MAX),
+            arrivals: self.guide.take().map_or_else(Vec::new, |guide| guide.arrivals),
         })
+    }
+
+    /// Lets a task go on; the visited command last of all that we do, since its time begins.
+    fn go_on(&mut self, root: i32, task: i32, signal: i32) {
+        if let Some(guide) = self.guide.as_mut().filter(|_| task == root) {
+            guide.goes_on();
+        }
+        ptrace::go_on(task, signal);
+    }
+
+    /// The command stands at the beginning of a program.
+    fn visit_program(&mut self, root: i32) {
+        let Some(guide) = &mut self.guide else { return };
+        guide.on_exec(root);
+        if guide.refused.is_some() {
+            self.end_visit();
+        }
+    }
+
+    /// A new process stands at its very beginning: what the visit left in its copy of the memory is taken out.
+    fn heal(&mut self, task: i32) {
+        if let Some(breakpoint) = self.copies.remove(&task) {
+            // A process that was killed meanwhile has no use for it.
+            let _ = breakpoint.remove(task);
+        }
+    }
+
+    /// Whether the trap was that of the visit.
+    fn on_trap(&mut self, root: i32) -> bool {
+        let Some(guide) = &mut self.guide else {
+            return false;
+        };
+        match guide.on_trap(root) {
+            None => return false,
+            Some(Next::End) => self.end_visit(),
+            Some(Next::GoOn) => {
+                // It may be ended before it can be looked into at its end.
+                if let Some(&place) = self.places.get(&root) {
+                    inspect::before_end(root, &mut self.processes[place]);
+                }
+                if let Some(settle) = guide.settle() {
+                    let _ = self.news.send(News::Arrived(settle));
+                }
+            }
+        }
+        true
+    }
+
+    fn end_visit(&self) {
+        self.live.signal(libc::SIGKILL);
+        let _ = self.news.send(News::VisitOver);
     }
 
     /// Notes what a stop means; the signal to go on with, or None to leave it stopped.
     fn on_stop(&mut self, task: i32, event: Event) -> Option<i32> {
         match event {
-            Event::Made(new) => self.on_new_task(task, new),
+            Event::Made { task: new, copied } => {
+                let breakpoint = self.guide.as_ref().and_then(|guide| guide.breakpoint_in(task));
+                if let Some(breakpoint) = breakpoint.filter(|_| copied) {
+                    self.copies.insert(new, breakpoint);
+                }
+                self.on_new_task(task, new);
+            }
             Event::Executed => self.on_exec(task),
             Event::Leaving => {
                 let process = self.tasks.get(&task).copied();
@@ -140,7 +223,7 @@ impl Tracer {
                     }
                 }
             }
-            Event::Signal(libc::SIGSTOP) if self.fresh.remove(&task) => {}
+            Event::Signal(libc::SIGSTOP) if self.fresh.remove(&task) => self.heal(task),
             Event::Signal(_) if !self.tasks.contains_key(&task) => {
                 self.early.insert(task);
                 return None;
@@ -157,6 +240,7 @@ impl Tracer {
         let process = inspect::process_of(new).unwrap_or(new);
         self.adopt(new, process, parent);
         if self.early.remove(&new) {
+            self.heal(new);
             ptrace::go_on(new, 0);
         } else {
             self.fresh.insert(new);
@@ -197,6 +281,7 @@ impl Tracer {
         self.places.remove(&task);
         self.fresh.remove(&task);
         self.early.remove(&task);
+        self.copies.remove(&task);
     }
 
     fn on_exec(&mut self, process: i32) {

@@ -20,14 +20,16 @@ use windows_sys::Win32::System::Diagnostics::Debug::{
 
 /// What happened in a process that is being debugged.
 pub enum What {
-    /// It was made, from this file.
-    Made(PathBuf),
+    /// It was made, from this file, and its image stands at this address.
+    Made(PathBuf, usize),
     /// It made a thread.
     Thread,
     /// It loaded this library.
     Library(PathBuf),
     /// It ended with this code.
     Ended(u32),
+    /// It came upon a breakpoint at this address.
+    Breakpoint(usize),
     /// Nothing of interest.
     Other,
 }
@@ -38,7 +40,8 @@ pub struct Event {
     pub process: u32,
     /// What happened.
     pub what: What,
-    thread: u32,
+    /// The thread in which it happened.
+    pub thread: u32,
     answer: NTSTATUS,
 }
 
@@ -54,7 +57,8 @@ impl Event {
         let what = match event.dwDebugEventCode {
             CREATE_PROCESS_DEBUG_EVENT => {
                 // SAFETY: the code says that this member of the union is filled.
-                What::Made(path(unsafe { event.u.CreateProcessInfo }.hFile))
+                let made = unsafe { event.u.CreateProcessInfo };
+                What::Made(path(made.hFile), made.lpBaseOfImage.addr())
             }
             LOAD_DLL_DEBUG_EVENT => {
                 // SAFETY: the code says that this member of the union is filled.
@@ -67,13 +71,15 @@ impl Event {
             }
             EXCEPTION_DEBUG_EVENT => {
                 // SAFETY: the code says that this member of the union is filled.
-                let code = unsafe { event.u.Exception }.ExceptionRecord.ExceptionCode;
+                let record = unsafe { event.u.Exception }.ExceptionRecord;
                 // The system itself breaks once into every process that is debugged; the program's own
                 // exceptions go where they would without us.
-                if code != EXCEPTION_BREAKPOINT {
+                if record.ExceptionCode == EXCEPTION_BREAKPOINT {
+                    What::Breakpoint(record.ExceptionAddress.addr())
+                } else {
                     answer = DBG_EXCEPTION_NOT_HANDLED;
+                    What::Other
                 }
-                What::Other
             }
             _ => What::Other,
         };

@@ -4,6 +4,7 @@ mod command_line;
 mod create;
 mod debug;
 mod failure;
+mod guide;
 mod job;
 mod launcher;
 mod observe;
@@ -12,4 +13,4 @@ mod streams;
 mod usage;
 
 pub use launcher::Launcher;
-pub use observe::observe;
+pub use observe::{observe, visit};

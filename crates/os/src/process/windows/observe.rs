@@ -4,17 +4,19 @@
 //! holds the process meanwhile, so that nothing is missed however short its life.
 
 use std::collections::HashMap;
+use std::os::windows::io::AsHandle;
 use std::time::{Duration, Instant};
 
 use windows_sys::Win32::System::Threading::DEBUG_PROCESS;
 
-use super::super::{LaunchError, Observation, ObservedProcess, Spec};
+use super::super::{End, LaunchError, Observation, ObservedProcess, Spec, Visit};
 use super::create::{self, Prepared};
 use super::debug::{Event, What};
+use super::guide::Guide;
 use super::job::Job;
 use super::launcher::decode;
 use super::{failure, search};
-use crate::signal;
+use crate::{Unsupported, signal};
 
 /// How often the time and interrupts are looked at, in milliseconds.
 const TICK_MS: u32 = 10;
@@ -31,6 +33,20 @@ const MAX_LISTED: usize = 4096;
 /// # Errors
 /// As [`Launcher::run`](super::Launcher::run).
 pub fn observe(spec: &Spec) -> Result<Observation, LaunchError> {
+    follow(spec, None)
+}
+
+/// As [`observe`], and tells when the command reached a place in its program; it is ended there. Every notice that the
+/// system sends on the way (a library was loaded, a thread was made) holds the command; that time is not counted, what it takes to
+/// stop and to let go is.
+///
+/// # Errors
+/// As there, and [`LaunchError::Unsupported`] where the program cannot be stopped.
+pub fn visit(spec: &Spec, visit: Visit) -> Result<Observation, LaunchError> {
+    follow(spec, Some(visit))
+}
+
+fn follow(spec: &Spec, visit: Option<Visit>) -> Result<Observation, LaunchError> {
     if signal::interrupted() {
         return Err(LaunchError::Interrupted);
     }
@@ -42,14 +58,32 @@ pub fn observe(spec: &Spec) -> Result<Observation, LaunchError> {
     command.resume().map_err(LaunchError::Launcher)?;
     drop(prepared);
     let mut watch = Watch::new(spec);
+    let mut guide = visit.map(Guide::new);
     let mut ending = None;
-    let (mut timed_out, mut interrupted) = (false, false);
+    let (mut timed_out, mut interrupted, mut stopped) = (false, false, false);
     let limit = spec
         .timeout
         .and_then(|timeout| Instant::now().checked_add(timeout));
     while watch.running > 0 || watch.end.is_none() {
         if let Some(event) = Event::next(TICK_MS) {
+            if let Some(guide) = guide.as_mut().filter(|_| event.process == command.id) {
+                guide.stopped(Instant::now());
+                match &event.what {
+                    What::Made(exe, base) => guide.on_made(command.process.as_handle(), exe, *base),
+                    What::Breakpoint(address) => stopped |= guide.on_breakpoint(*address),
+                    _ => {}
+                }
+                stopped |= guide.refused.is_some();
+            }
             watch.note(&event, command.id);
+            if stopped && ending.is_none() {
+                // Before the program goes on, which must not run what its first instruction was replaced by.
+                ending = Some(Instant::now());
+                job.terminate(1);
+            }
+            if let Some(guide) = guide.as_mut().filter(|_| event.process == command.id) {
+                guide.goes_on();
+            }
         }
         let now = Instant::now();
         match ending {
@@ -72,7 +106,17 @@ pub fn observe(spec: &Spec) -> Result<Observation, LaunchError> {
     if interrupted {
         return Err(LaunchError::Interrupted);
     }
-    Ok(watch.finish(timed_out))
+    let mut observation = watch.finish(timed_out);
+    if let Some(guide) = guide {
+        if let Some(why) = guide.refused {
+            return Err(LaunchError::Unsupported(Unsupported::new(why)));
+        }
+        if stopped {
+            (observation.end, observation.strays) = (End::Stopped, 0);
+        }
+        observation.arrivals.push(guide.arrival);
+    }
+    Ok(observation)
 }
 
 /// What was seen so far.
@@ -83,7 +127,7 @@ struct Watch<'a> {
     unlisted: u32,
     running: usize,
     strays: usize,
-    end: Option<super::super::End>,
+    end: Option<End>,
 }
 
 impl<'a> Watch<'a> {
@@ -105,7 +149,7 @@ impl<'a> Watch<'a> {
             .get(&event.process)
             .map(|&place| &mut self.processes[place]);
         match (&event.what, process) {
-            (What::Made(exe), _) => {
+            (What::Made(exe, _), _) => {
                 self.running += 1;
                 if self.processes.len() >= MAX_LISTED {
                     self.unlisted += 1;
@@ -142,14 +186,12 @@ impl<'a> Watch<'a> {
     }
 
     fn finish(self, timed_out: bool) -> Observation {
-        let end = self
-            .end
-            .filter(|_| !timed_out)
-            .unwrap_or(super::super::End::TimedOut);
+        let end = self.end.filter(|_| !timed_out).unwrap_or(End::TimedOut);
         Observation {
             end,
             processes: self.processes,
             unlisted: self.unlisted,
+            arrivals: Vec::new(),
             strays: if timed_out {
                 0
             } else {

@@ -1,4 +1,7 @@
-//! `underhood time`: a whole command, from just before its start to its exit, alone or against a baseline.
+//! `underhood time`: a command, from just before its start to its exit or to a place in its start, alone or against a baseline.
+
+mod copies;
+mod place;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -10,6 +13,7 @@ use measure::command::contest::{self, Options};
 use measure::command::launch::{self, Command, Expectation, ProcessRunner};
 use record::model::{ArmKind, CommandMetric, Run, RunKind, RunStatus, Session, SessionArm, Verdict, Warning};
 
+use self::place::To;
 use super::measure::{now_unix, seconds};
 use crate::command_line::{self, RunOptions};
 use crate::context::{Context, check_output, write_whole};
@@ -17,14 +21,20 @@ use crate::exit::{CHECK_FAILED, COMMAND_FAILED, Done, Failure, INTERRUPTED, laun
 use crate::machine;
 use crate::progress::Progress;
 
+/// So many runs show a single command's way to a place in its start; the article's number.
+const RUNS_TO_A_PLACE: u32 = 30;
+
 /// Arguments of `time`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
+    /// To what it is timed; to a place in its start it is ended there, and nothing of the program itself is done
+    #[arg(long, value_enum, default_value_t = To::Exit, value_name = "PLACE")]
+    to: To,
     /// The baseline to compare with; split into words, no shell. Ratios are CMD / BASELINE
     #[arg(long, value_name = "BASELINE")]
     vs: Option<String>,
-    /// Exactly so many runs of each; without it, until decided or the budget ends
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), allow_negative_numbers = true)]
+    /// Exactly so many runs of each; without it, until decided or the budget ends (30 runs of a single command to a place in its start)
+    #[arg(short, long, visible_short_alias = 'n', value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000), allow_negative_numbers = true)]
     runs: Option<u32>,
     /// Runs before the first timed one
     #[arg(
@@ -40,14 +50,23 @@ pub struct Args {
     /// No new run starts after so many seconds
     #[arg(long, value_name = "SECONDS", value_parser = seconds, allow_negative_numbers = true)]
     budget: Option<Duration>,
-    /// What decides: to_exit_us, running_us, cpu_us, peak_rss_bytes, minor_faults, …
-    #[arg(long, value_name = "NAME", default_value = "to_exit_us", value_parser = metric)]
-    metric: CommandMetric,
+    /// What decides: to_exit_us, running_us, cpu_us, peak_rss_bytes, minor_faults, …; the time to the place without it
+    #[arg(long, value_name = "NAME", value_parser = metric)]
+    metric: Option<CommandMetric>,
+    /// The scheduler prefers the command, as far as the system grants it
+    #[arg(long, value_name = "LEVEL", default_value = "normal", value_parser = ["normal", "high", "realtime"])]
+    priority: String,
+    /// Beside it, runs of it with its files put out of memory first, as after a restart
+    #[arg(long, conflicts_with_all = ["vs", "dir"])]
+    cold: bool,
+    /// Compare copies of the program, with the libraries that lie beside it, in these folders, for example on several file systems
+    #[arg(long, value_name = "DIR,DIR", value_delimiter = ',', conflicts_with = "vs")]
+    dir: Vec<PathBuf>,
     /// Relative difference that does not matter
     #[arg(long, value_name = "SHARE", default_value_t = 0.01, value_parser = margin, allow_negative_numbers = true)]
     margin: f64,
     /// Exit with code 4 when this is the verdict on the metric; repeatable
-    #[arg(long, value_name = "VERDICT", value_parser = verdict, requires = "vs")]
+    #[arg(long, value_name = "VERDICT", value_parser = verdict)]
     fail_if: Vec<Verdict>,
     /// Write the runs in hyperfine's JSON format
     #[arg(long, value_name = "FILE")]
@@ -88,8 +107,11 @@ pub fn run(args: Args, context: &Context) -> Result<Done, Failure> {
     }
     let mut arms = arms(&args)?;
     let mut warnings = Vec::new();
+    warnings.extend(priority(&args.priority));
     prepare(&args, &mut arms, &mut warnings)?;
-    let again = args.vs.as_ref().map(|_| arms.len());
+    let copies = variants(&args, &mut arms, &mut warnings)?;
+    let compared = arms.len() > 1;
+    let again = compared.then_some(arms.len());
     if again.is_some() {
         let twin = arms[0].clone();
         arms.push(twin);
@@ -104,20 +126,23 @@ pub fn run(args: Args, context: &Context) -> Result<Done, Failure> {
     };
     let count = arms.len();
     let mut runner = ProcessRunner::new(machine::launcher()?, arms, args.options.preparation()?);
-    warm_up(&args, &mut runner)?;
+    if args.to == To::Exit {
+        warm_up(&args, &mut runner)?;
+    }
+    let metric = args.metric.unwrap_or_else(|| args.to.metric());
     let options = Options {
-        metric: args.metric,
+        metric,
         rule: Rule {
             margin: args.margin,
             ..Rule::default()
         },
-        runs: args.runs,
+        runs: args
+            .runs
+            .or_else(|| (args.to != To::Exit && !compared).then_some(RUNS_TO_A_PLACE)),
         min_blocks: 10,
         budget_s: args
             .budget
-            .map_or(if args.vs.is_some() { 60.0 } else { 5.0 }, |budget| {
-                budget.as_secs_f64()
-            }),
+            .map_or(if compared { 60.0 } else { 5.0 }, |budget| budget.as_secs_f64()),
         seed: context.seed,
     };
     let mut run = Run {
@@ -135,7 +160,8 @@ pub fn run(args: Args, context: &Context) -> Result<Done, Failure> {
         warnings,
     };
     let stop = contest_all(&mut runner, count, again, &options, &mut run, context);
-    finish(&args, run, stop, context)
+    drop(copies);
+    finish(&args, metric, run, stop, context)
 }
 
 fn arms(args: &Args) -> Result<Vec<Command>, Failure> {
@@ -149,10 +175,63 @@ fn arms(args: &Args) -> Result<Vec<Command>, Failure> {
     }
 }
 
+/// Raises our own priority, which the commands inherit; what came of it, when it is not what was asked for.
+fn priority(wanted: &str) -> Option<Warning> {
+    use os::thread::Priority;
+    let level = match wanted {
+        "normal" => return None,
+        "realtime" => Priority::Realtime,
+        _ => Priority::High,
+    };
+    let got = os::thread::raise_priority(level);
+    (got != level).then(|| {
+        let got = match got {
+            Priority::Normal => "normal",
+            Priority::Raised => "a little raised",
+            Priority::High => "high",
+            Priority::Realtime => "real-time",
+        };
+        Warning::new(
+            "priority",
+            format!("the priority is {got}: the system does not grant more to this user (CAP_SYS_NICE, or `ulimit -e` and `ulimit -r`, change that)"),
+        )
+    })
+}
+
+/// The further arms: cold runs, copies in other folders. What is returned removes the copies when it is dropped.
+fn variants(
+    args: &Args,
+    arms: &mut Vec<Command>,
+    warnings: &mut Vec<Warning>,
+) -> Result<Vec<tempfile::TempDir>, Failure> {
+    if args.to == To::Exit && !args.cold && args.dir.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut files = Vec::new();
+    for arm in arms.iter_mut() {
+        files = place::prepare(arm, args.to, warnings)?;
+    }
+    if args.cold {
+        let mut cold = arms[0].clone();
+        warnings.extend(place::make_cold(&mut cold, files.clone())?);
+        arms.push(cold);
+    }
+    if args.dir.is_empty() {
+        return Ok(Vec::new());
+    }
+    let (copies, kept) = copies::make(&arms[0], &files, &args.dir)?;
+    *arms = copies;
+    Ok(kept)
+}
+
 /// One observed run of each command tells whether it works at all and whether it may be bound to one processor.
 fn prepare(args: &Args, arms: &mut [Command], warnings: &mut Vec<Warning>) -> Result<(), Failure> {
     // A single command is timed where the system puts it; binding is for pairs.
-    let observations: Vec<_> = if args.vs.is_some() && args.options.pin == "auto" {
+    let single = args.vs.is_none() && !args.cold && args.dir.is_empty();
+    let observations: Vec<_> = if args.to != To::Exit {
+        // Only that which watches and that which is watched take turns.
+        return bind_visits(args, arms);
+    } else if !single && args.options.pin == "auto" {
         arms.iter().map(command_line::observe).collect::<Result<_, _>>()?
     } else {
         vec![None; arms.len()]
@@ -167,6 +246,19 @@ fn prepare(args: &Args, arms: &mut [Command], warnings: &mut Vec<Warning>) -> Re
                 output: None,
             };
         }
+    }
+    Ok(())
+}
+
+/// Watcher and watched take turns, so both are faster on one processor; where the command goes on by itself, it was not
+/// watched to any place yet.
+fn bind_visits(args: &Args, arms: &mut [Command]) -> Result<(), Failure> {
+    if args.options.pin == "no" {
+        return Ok(());
+    }
+    let cpus = os::topology::allowed()?;
+    for arm in arms {
+        arm.cpus = cpus.iter().last().map(|cpu| vec![cpu]);
     }
     Ok(())
 }
@@ -262,7 +354,13 @@ fn strays(run: &Run) -> Option<Warning> {
     })
 }
 
-fn finish(args: &Args, run: Run, stop: Option<Stop>, context: &Context) -> Result<Done, Failure> {
+fn finish(
+    args: &Args,
+    metric: CommandMetric,
+    run: Run,
+    stop: Option<Stop>,
+    context: &Context,
+) -> Result<Done, Failure> {
     let measured = run
         .session
         .as_ref()
@@ -289,7 +387,7 @@ fn finish(args: &Args, run: Run, stop: Option<Stop>, context: &Context) -> Resul
             let hit = run
                 .comparisons
                 .iter()
-                .find(|c| c.metric == args.metric && args.fail_if.contains(&c.verdict));
+                .find(|c| c.metric == metric && args.fail_if.contains(&c.verdict));
             Ok(Done(if hit.is_some() { CHECK_FAILED } else { 0 }))
         }
     }
