@@ -327,7 +327,10 @@ impl Trial {
                     .filter(|t| t.throttled_periods > 0)
                     .map(|_| THROTTLED.to_owned())
             })
-            .or_else(|| foreign(elapsed_ns, spent.cpu_ns, whole?));
+            .or_else(|| {
+                let own_cpu_ns = spent.cpu_ns + spent.children_cpu_ns.unwrap_or(0);
+                foreign(elapsed_ns, own_cpu_ns, whole?)
+            });
         Ok(())
     }
 

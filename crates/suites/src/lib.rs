@@ -3,6 +3,7 @@
 //! One folder a suite, one file a primitive. Adding a primitive is one new file and one line in its suite's list.
 
 pub mod heap;
+pub mod load;
 pub mod remedy;
 
 use measure::benchmark::{Benchmark, Subject};
@@ -10,7 +11,7 @@ use measure::benchmark::{Benchmark, Subject};
 /// All benchmarks, suite by suite.
 #[must_use]
 pub fn benchmarks() -> Vec<&'static dyn Benchmark> {
-    heap::BENCHMARKS.to_vec()
+    [heap::BENCHMARKS, load::BENCHMARKS].concat()
 }
 
 /// The benchmark of a suite and a name.
@@ -30,6 +31,7 @@ pub type Artifact<'a> = &'a dyn Fn(&str) -> Result<std::path::PathBuf, String>;
 pub fn subjects(suite: &str, artifact: Artifact<'_>) -> Vec<Subject> {
     match suite {
         "heap" => heap::subject::all(artifact),
+        "load" => load::subject::all(),
         _ => Vec::new(),
     }
 }

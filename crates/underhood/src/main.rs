@@ -6,8 +6,11 @@ mod command_line;
 mod commands;
 mod context;
 mod exit;
+mod load_sets;
 mod machine;
 mod progress;
+mod scratch;
+mod set_builder;
 mod tuning;
 
 use std::process::ExitCode;

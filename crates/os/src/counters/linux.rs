@@ -16,6 +16,7 @@ const NO_SCHEDSTAT: &str = "the kernel keeps no scheduling statistics (built wit
 const NO_CYCLES: &str = "Linux counts CPU time exactly in nanoseconds, and cycles only through perf events";
 
 pub(super) fn process() -> io::Result<ProcessCounters> {
+    let children = usage(libc::RUSAGE_CHILDREN)?;
     let usage = usage(libc::RUSAGE_SELF)?;
     let mut buffer = [0_u8; 4096];
     let status = proc_files::read(c"/proc/self/status", &mut buffer)?;
@@ -33,6 +34,7 @@ pub(super) fn process() -> io::Result<ProcessCounters> {
         user_ns: nanoseconds(usage.ru_utime),
         system_ns: nanoseconds(usage.ru_stime),
         cpu_ns: cpu_clock(libc::CLOCK_PROCESS_CPUTIME_ID)?,
+        children_cpu_ns: Some(nanoseconds(children.ru_utime) + nanoseconds(children.ru_stime)),
         cycles: None,
         minor_faults: Some(usage.ru_minflt as u64),
         major_faults: Some(usage.ru_majflt as u64),

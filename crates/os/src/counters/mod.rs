@@ -44,6 +44,8 @@ pub struct ProcessCounters {
     pub system_ns: u64,
     /// All CPU time. Linux: exact (`CLOCK_PROCESS_CPUTIME_ID`). Windows: the sum of the two above, in clock ticks.
     pub cpu_ns: u64,
+    /// All CPU time of the children that ended and were waited for (getrusage(2) with `RUSAGE_CHILDREN`). Linux only.
+    pub children_cpu_ns: Option<u64>,
     /// Processor cycles, exact, in ticks of the time-stamp counter (`QueryProcessCycleTime`). Windows only.
     pub cycles: Option<u64>,
     /// Page faults served without reading from storage.
@@ -81,6 +83,7 @@ impl ProcessCounters {
             user_ns: self.user_ns.saturating_sub(earlier.user_ns),
             system_ns: self.system_ns.saturating_sub(earlier.system_ns),
             cpu_ns: self.cpu_ns.saturating_sub(earlier.cpu_ns),
+            children_cpu_ns: minus(self.children_cpu_ns, earlier.children_cpu_ns),
             cycles: minus(self.cycles, earlier.cycles),
             minor_faults: minus(self.minor_faults, earlier.minor_faults),
             major_faults: minus(self.major_faults, earlier.major_faults),

@@ -90,6 +90,7 @@ fn every_missing_field_has_a_reason() {
         ("context_switches", process.context_switches),
         ("voluntary", process.voluntary),
         ("involuntary", process.involuntary),
+        ("children_cpu_ns", process.children_cpu_ns),
         ("cycles", process.cycles),
         ("minor_faults", process.minor_faults),
         ("major_faults", process.major_faults),

@@ -10,6 +10,18 @@ use super::tests::{PEAK, burn, touch};
 use super::*;
 
 #[test]
+fn children_count_when_they_were_waited_for() {
+    let before = ProcessCounters::read().unwrap();
+    let status = std::process::Command::new("sh")
+        .args(["-c", "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done"])
+        .status();
+    assert!(status.unwrap().success());
+    let used = ProcessCounters::read().unwrap().since(&before);
+    // The shell's work is no less than a few milliseconds anywhere; our own is none of it.
+    assert!(used.children_cpu_ns.unwrap() > 2_000_000, "{used:?}");
+}
+
+#[test]
 fn voluntary_switches_are_counted_one_by_one() {
     const SLEEPS: u64 = 50;
     thread::spawn(|| {

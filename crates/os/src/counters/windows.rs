@@ -21,6 +21,8 @@ const NOT_SPLIT: &str = "Windows does not tell waiting from being pushed aside";
 const NO_WAIT: &str = "Windows keeps no sum of the time that ready threads wait; a trace (ETW) is needed";
 const NO_SWITCHES: &str = "this system reports no context switches of its processes";
 const NO_FAULTS: &str = "this system reports no page faults of its processes";
+const NO_CHILDREN: &str =
+    "Windows keeps no sum over the processes that a process made; a job does, for all of them";
 const NO_CYCLES: &str = "this system does not count processor cycles of processes and threads";
 
 pub(super) fn process() -> io::Result<ProcessCounters> {
@@ -51,6 +53,7 @@ pub(super) fn process() -> io::Result<ProcessCounters> {
         user_ns,
         system_ns,
         cpu_ns: user_ns + system_ns,
+        children_cpu_ns: None,
         cycles: cycles(c"QueryProcessCycleTime", this),
         minor_faults: faults.map(|all| all.saturating_sub(hard)),
         major_faults: faults.map(|_| hard),
@@ -65,6 +68,7 @@ pub(super) fn process_gaps(counters: &ProcessCounters) -> Vec<Gap> {
         ("context_switches", counters.context_switches, NO_SWITCHES),
         ("voluntary", counters.voluntary, NOT_SPLIT),
         ("involuntary", counters.involuntary, NOT_SPLIT),
+        ("children_cpu_ns", counters.children_cpu_ns, NO_CHILDREN),
         ("cycles", counters.cycles, NO_CYCLES),
         ("minor_faults", counters.minor_faults, NO_FAULTS),
         ("major_faults", counters.major_faults, NO_FAULTS),

@@ -36,6 +36,12 @@ mod search;
 mod spec;
 mod visit;
 
+/// Whether a process with this number exists, as far as this user can see.
+#[must_use]
+pub fn exists(pid: u32) -> bool {
+    imp::exists(pid)
+}
+
 pub use error::LaunchError;
 pub use imp::{Launcher, observe, visit};
 pub use observation::{Observation, ObservedProcess};

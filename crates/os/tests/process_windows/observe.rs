@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use underhood_os::process::{End, observe};
+use underhood_os::process::{End, Place, Visit, exists, observe, visit};
 
 use crate::roles::role;
 use crate::run::silent;
@@ -44,4 +44,24 @@ fn observation_keeps_the_time_limit() {
     spec.timeout = Some(Duration::from_secs(3));
     assert_eq!(observe(&spec).unwrap().end, End::TimedOut);
     assert!(silent(&file));
+}
+
+#[test]
+fn a_visit_ends_the_program_at_its_entry() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = folder.path().join("made");
+    let there = Visit {
+        place: Place::Entry,
+        stop_at: Some(1),
+        settle: Duration::ZERO,
+    };
+    // Had it begun, it would write.
+    let seen = visit(&role("beat", &[made.to_str().unwrap()]), there).unwrap();
+    assert_eq!(seen.end, End::Stopped, "{seen:?}");
+    assert!(
+        (10_000..10_000_000_000).contains(&seen.arrivals[0].ns.unwrap()),
+        "{seen:?}"
+    );
+    assert!(!made.exists());
+    assert!(!exists(seen.processes[0].pid) && exists(std::process::id()));
 }

@@ -12,13 +12,14 @@ use record::model::{Measurement, Run, RunKind, RunStatus, Unsupported, Warning};
 
 use crate::context::Context;
 use crate::exit::{Done, Failure, INTERRUPTED, UNSUPPORTED};
+use crate::load_sets;
 use crate::machine;
 use crate::progress::Progress;
 
 /// Arguments of `measure`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// What to measure: a suite (heap), a benchmark (heap/heaptest), or a pattern with *; nothing means all
+    /// What to measure: a suite (heap, load), a benchmark (heap/heaptest), or a pattern with *; nothing means all
     #[arg(value_name = "SELECTOR")]
     selectors: Vec<String>,
     /// Values of a parameter, as a list; repeatable
@@ -97,7 +98,8 @@ pub fn now_unix() -> f64 {
 
 /// Runs the command.
 pub fn run(args: Args, context: &Context) -> Result<Done, Failure> {
-    let plan = plan(&args)?;
+    let mut plan = plan(&args)?;
+    let sets = load_sets::provide(&mut plan, context.common.quiet)?;
     let mut run = Run {
         kind: RunKind::Measure,
         started_unix: now_unix(),
@@ -117,6 +119,7 @@ pub fn run(args: Args, context: &Context) -> Result<Done, Failure> {
     } else {
         measure_all(&plan.cases, effort(&args), &mut run, context)?;
     }
+    drop(sets);
     let document = record::format::to_text(&record::format::run::Document::of(&run));
     context.publish(&report::of(&run, args.details), &document)?;
     Ok(Done(match run.status {

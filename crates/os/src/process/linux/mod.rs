@@ -21,5 +21,10 @@ mod tracer;
 #[path = "../../../../launcher/src/protocol.rs"]
 mod protocol;
 
+/// Whether a process with this number exists.
+pub fn exists(pid: u32) -> bool {
+    std::path::Path::new("/proc").join(pid.to_string()).exists()
+}
+
 pub use launcher::Launcher;
 pub use observe::{observe, visit};

@@ -3,6 +3,7 @@
 mod command_line;
 mod create;
 mod debug;
+mod exists;
 mod failure;
 mod guide;
 mod job;
@@ -12,5 +13,6 @@ mod search;
 mod streams;
 mod usage;
 
+pub use exists::exists;
 pub use launcher::Launcher;
 pub use observe::{observe, visit};

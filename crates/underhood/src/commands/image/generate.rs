@@ -1,16 +1,16 @@
 //! `underhood image generate`: a program and its libraries made to order, built here, and counted before anybody times them.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
-use image::count::{self, Counts};
-use image::generate::recipe::{self, Step};
-use image::generate::{self, Format, Hash, Import, Linkage, Naming, References, Set, sources};
+use image::count::Counts;
+use image::generate::recipe::Step;
+use image::generate::{Format, Hash, Import, Linkage, Naming, References, Set};
 use record::format::image::{Document, File, SCHEMA};
 
 use crate::context::{Context, write_whole};
-use crate::exit::{CHECK_FAILED, COMMAND_FAILED, Done, Failure, INTERRUPTED, UNSUPPORTED};
+use crate::exit::{Done, Failure};
 use crate::progress::Progress;
+use crate::set_builder::{self, Made};
 
 /// The record of what was made, in the folder.
 const MANIFEST: &str = "manifest.json";
@@ -144,48 +144,23 @@ pub fn run(args: &Args, context: &Context) -> Result<Done, Failure> {
     let set = set_of(args);
     set.check()
         .map_err(|refused| Failure::usage(format!("generate this set: {refused}")))?;
-    let steps = recipe::of(&set);
-    find_linker(&set)?;
+    set_builder::find_linker(&set)?;
     make_folder(&args.out, args.force)?;
-    for source in sources::of(&set) {
-        write_whole(&args.out.join(&source.name), &source.text)?;
-    }
-    build(&args.out, &steps, context)?;
-    let (program, libraries) = count_all(&args.out, &set)?;
-    let counts: Vec<Counts> = libraries.iter().map(|(_, counts)| *counts).collect();
-    let document = document(&set, &steps, &program, &libraries);
+    let progress = Progress::new(context.common.quiet);
+    let start = std::time::Instant::now();
+    let made = set_builder::make(&args.out, &set, &mut |share, what| {
+        let left = start.elapsed().mul_f64((1.0 - share) / share.max(0.01));
+        progress.tell(share, left, what);
+    });
+    progress.finish();
+    let made = made?;
+    let document = document(&set, &made);
     let text = record::format::to_text(&document);
     write_whole(&args.out.join(MANIFEST), &text)?;
-    generate::verify(&set, &program, &counts).map_err(|differences| {
-        Failure::new(
-            CHECK_FAILED,
-            format!(
-                "build what was asked for; {}; do not time it",
-                differences.join("; ")
-            ),
-        )
-    })?;
-    starts(&args.out, &set, &program, &counts)?;
+    set_builder::verify(&args.out, &set, &made)?;
     let report = report::image::generated(&args.out.display().to_string(), &document);
     context.publish(&report, &text)?;
     Ok(Done::OK)
-}
-
-/// The compiler's own words about a linker that it does not find name another program.
-fn find_linker(set: &Set) -> Result<(), Failure> {
-    let Some(linker) = &set.linker else { return Ok(()) };
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let name = format!("ld.{linker}");
-    if std::env::split_paths(&path).any(|folder| folder.join(&name).is_file()) {
-        return Ok(());
-    }
-    Err(Failure::new(
-        UNSUPPORTED,
-        format!(
-            "find the linker {name}; on Debian: apt-get install {}",
-            recipe::linker_package(linker)
-        ),
-    ))
 }
 
 fn make_folder(folder: &Path, force: bool) -> Result<(), Failure> {
@@ -201,110 +176,7 @@ fn make_folder(folder: &Path, force: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-fn build(folder: &Path, steps: &[Step], context: &Context) -> Result<(), Failure> {
-    let progress = Progress::new(context.common.quiet);
-    let start = std::time::Instant::now();
-    for (done, step) in steps.iter().enumerate() {
-        if os::signal::interrupted() {
-            progress.finish();
-            return Err(Failure::new(INTERRUPTED, "build the set: interrupted"));
-        }
-        let share = done as f64 / steps.len() as f64;
-        let left = start.elapsed().mul_f64((1.0 - share) / share.max(0.01));
-        progress.tell(share, left, &step.makes);
-        let output = Command::new(&step.program)
-            .args(&step.args)
-            .current_dir(folder)
-            .stdin(Stdio::null())
-            .output();
-        let output = output.map_err(|error| {
-            progress.finish();
-            Failure::new(
-                UNSUPPORTED,
-                format!(
-                    "run {}: {error}; on Debian: apt-get install {}",
-                    step.program,
-                    recipe::package(&step.program)
-                ),
-            )
-        })?;
-        if !output.status.success() {
-            progress.finish();
-            let said = String::from_utf8_lossy(&output.stderr);
-            let last: Vec<_> = said.lines().rev().take(3).collect();
-            return Err(Failure::new(
-                COMMAND_FAILED,
-                format!(
-                    "make {}: {} ended with {}: {}",
-                    step.makes,
-                    step.program,
-                    output.status,
-                    last.into_iter().rev().collect::<Vec<_>>().join(" / ")
-                ),
-            ));
-        }
-    }
-    progress.finish();
-    Ok(())
-}
-
-type Files = Vec<(String, Counts)>;
-
-fn count_all(folder: &Path, set: &Set) -> Result<(Counts, Files), Failure> {
-    let counted = |name: &str| {
-        let failed = |why: String| Failure::new(CHECK_FAILED, format!("count {name}: {why}"));
-        let bytes = std::fs::read(folder.join(name)).map_err(|error| failed(error.to_string()))?;
-        count::count(&bytes).map_err(|error| failed(error.to_string()))
-    };
-    let program = counted(set.program_name())?;
-    let mut libraries = Vec::new();
-    if set.has_libraries() {
-        for (base, _) in set.files() {
-            let name = set.file_name(&base);
-            let counts = counted(&name)?;
-            libraries.push((name, counts));
-        }
-    }
-    Ok((program, libraries))
-}
-
-/// A program that the loader refuses must not be timed: its quick end would look like a fast start.
-fn starts(folder: &Path, set: &Set, program: &Counts, libraries: &[Counts]) -> Result<(), Failure> {
-    if libraries
-        .iter()
-        .chain([program])
-        .any(|counts| counts.relr_without_promise)
-    {
-        return Err(Failure::new(
-            CHECK_FAILED,
-            "use what was built: this linker packs relocations without asking for GLIBC_ABI_DT_RELR, and glibc refuses such files; \
-             take --linker bfd",
-        ));
-    }
-    if set.format != Set::default().format {
-        return Ok(());
-    }
-    let path = std::path::absolute(folder.join(set.program_name()))?;
-    let output = Command::new(&path).stdin(Stdio::null()).output();
-    match output {
-        Ok(output) if output.status.success() => Ok(()),
-        Ok(output) => Err(Failure::new(
-            CHECK_FAILED,
-            format!(
-                "start {}: {}: {}",
-                path.display(),
-                output.status,
-                String::from_utf8_lossy(&output.stderr).trim()
-            ),
-        )),
-        Err(error) => Err(Failure::new(
-            CHECK_FAILED,
-            format!("start {}: {error}", path.display()),
-        )),
-    }
-}
-
-fn document(set: &Set, steps: &[Step], program: &Counts, libraries: &[(String, Counts)]) -> Document {
+fn document(set: &Set, made: &Made) -> Document {
     let file = |name: &str, counts: &Counts| File {
         file: name.to_owned(),
         imports: counts.imports,
@@ -325,11 +197,12 @@ fn document(set: &Set, steps: &[Step], program: &Counts, libraries: &[(String, C
         libraries: set.libraries,
         functions: set.functions,
         globals: set.globals,
-        program: file(set.program_name(), program),
-        files: libraries
+        program: file(set.program_name(), &made.program),
+        files: made
+            .libraries
             .iter()
             .map(|(name, counts)| file(name, counts))
             .collect(),
-        commands: steps.iter().map(words).collect(),
+        commands: made.steps.iter().map(words).collect(),
     }
 }

@@ -6,6 +6,7 @@ use measure::command::launch::Command;
 use tempfile::TempDir;
 
 use crate::exit::Failure;
+use crate::scratch;
 
 /// A copy of the command in each folder. The folders made for them are removed with the second result.
 pub fn make(
@@ -20,9 +21,7 @@ pub fn make(
     let mut commands = Vec::new();
     let mut kept = Vec::new();
     for folder in folders {
-        let copy = tempfile::Builder::new()
-            .prefix("underhood-copy-")
-            .tempdir_in(folder)
+        let copy = scratch::folder(folder)
             .map_err(|error| Failure::usage(format!("copy into {}: {error}", folder.display())))?;
         let copied = copy_beside(&program, files, copy.path())
             .map_err(|error| Failure::usage(format!("copy into {}: {error}", folder.display())))?;

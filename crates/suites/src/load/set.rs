@@ -1,0 +1,136 @@
+//! From a case to the set that it needs.
+
+use image::generate::{Format, Naming, References, Set};
+use measure::model::Case;
+use measure::parameter::{Kind, Parameter};
+
+use super::subject::WAYS;
+
+/// The environment variable that tells the worker in which folder its set was built.
+pub const FOLDER: &str = "UNDERHOOD_LOAD_SET";
+
+pub(super) const LIBRARIES: Parameter = Parameter {
+    name: "libraries",
+    default: "10",
+    unit: "",
+    summary: "libraries of the program",
+    kind: Kind::Number { min: 1, max: 1000 },
+};
+pub(super) const FUNCTIONS: Parameter = Parameter {
+    name: "functions",
+    default: "100",
+    unit: "",
+    summary: "functions that each library exports and the program imports",
+    kind: Kind::Number { min: 1, max: 10_000 },
+};
+pub(super) const GLOBALS: Parameter = Parameter {
+    name: "globals",
+    default: "5",
+    unit: "",
+    summary: "references to variables a function, each one relocation",
+    kind: Kind::Number { min: 0, max: 1000 },
+};
+pub(super) const REFERENCES: Parameter = Parameter {
+    name: "references",
+    default: "table",
+    unit: "",
+    summary: "what a reference is: a relative relocation in a table, or a symbol to look up",
+    kind: Kind::Word(&["table", "symbol"]),
+};
+pub(super) const NAME_LENGTH: Parameter = Parameter {
+    name: "name_length",
+    default: "0",
+    unit: "",
+    summary: "characters of a function's name, decorated as C++ does; 0 for plain C names",
+    kind: Kind::Number { min: 0, max: 4096 },
+};
+pub(super) const CROSS: Parameter = Parameter {
+    name: "cross",
+    default: "0",
+    unit: "",
+    summary: "functions of each library that call one of the library before it",
+    kind: Kind::Number { min: 0, max: 10_000 },
+};
+
+/// The set that a case of this suite is about.
+///
+/// # Errors
+/// Why there is none: a parameter that does not fit, or the set's own limits.
+pub fn of(case: &Case) -> Result<Set, String> {
+    let number = |name: &str| -> Result<u32, String> {
+        let text = case
+            .parameter(name)
+            .ok_or_else(|| format!("it has no parameter {name}"))?;
+        text.parse().map_err(|_| format!("{name}={text} is not a number"))
+    };
+    let mut set = Set {
+        format: Format::Elf,
+        libraries: number("libraries")?,
+        functions: number("functions")?,
+        globals: number("globals")?,
+        cross: number("cross")?,
+        references: match case.parameter("references") {
+            Some("symbol") => References::Symbol,
+            _ => References::Table,
+        },
+        naming: match number("name_length")? {
+            0 => Naming::C,
+            length => Naming::Cxx(length as usize),
+        },
+        ..Set::default()
+    };
+    let way = WAYS
+        .iter()
+        .find(|way| way.name == case.subject)
+        .ok_or_else(|| format!("{} is no way of linking", case.subject))?;
+    (way.apply)(&mut set);
+    set.check().map_err(|refused| refused.to_string())?;
+    Ok(set)
+}
+
+#[cfg(test)]
+mod tests {
+    use image::generate::Linkage;
+
+    use super::*;
+
+    fn case(subject: &str, name_length: &str) -> Case {
+        let parameters = [
+            ("libraries", "20"),
+            ("functions", "1000"),
+            ("globals", "20"),
+            ("references", "table"),
+            ("name_length", name_length),
+            ("cross", "0"),
+        ];
+        Case {
+            suite: "load".to_owned(),
+            benchmark: "start".to_owned(),
+            parameters: parameters
+                .map(|(name, value)| (name.to_owned(), value.to_owned()))
+                .to_vec(),
+            subject: subject.to_owned(),
+        }
+    }
+
+    #[test]
+    fn parameters_and_subject_make_the_set() {
+        let set = of(&case("merged", "60")).unwrap();
+        assert_eq!((set.libraries, set.functions, set.globals), (20, 1000, 20));
+        assert_eq!((set.naming, set.linkage), (Naming::Cxx(60), Linkage::Merged));
+        assert!(of(&case("stock", "0")).is_ok());
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        assert!(
+            of(&case("prelinked", "0"))
+                .unwrap_err()
+                .contains("no way of linking")
+        );
+        assert!(
+            of(&case("stock", "3")).is_err(),
+            "too short to tell 20,000 names apart"
+        );
+    }
+}
