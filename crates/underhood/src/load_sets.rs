@@ -24,19 +24,18 @@ pub fn provide(plan: &mut Plan, quiet: bool) -> Result<Vec<TempDir>, Failure> {
         .filter(|planned| planned.case.suite == "load")
         .count();
     let mut built: HashMap<String, Result<TempDir, String>> = HashMap::new();
-    let mut done = 0;
     let mut failed = Vec::new();
-    for planned in plan
+    let cases = plan
         .cases
         .iter_mut()
-        .filter(|planned| planned.case.suite == "load")
-    {
+        .filter(|planned| planned.case.suite == "load");
+    for (done, planned) in cases.enumerate() {
         let set = set::of(&planned.case).map_err(Failure::usage)?;
         // Cases that differ in other things share a set.
         let key = format!("{set:?}");
         if !built.contains_key(&key) {
             let made = make(&set, &mut |share, what| {
-                let whole = (f64::from(done) + share) / all.max(1) as f64;
+                let whole = (done as f64 + share) / all.max(1) as f64;
                 let left = start.elapsed().mul_f64((1.0 - whole) / whole.max(0.001));
                 progress.tell(whole, left, what);
             });
@@ -48,7 +47,6 @@ pub fn provide(plan: &mut Plan, quiet: bool) -> Result<Vec<TempDir>, Failure> {
             }
             built.insert(key.clone(), made.map_err(|failure| failure.message));
         }
-        done += 1;
         match built.get(&key) {
             Some(Ok(folder)) => planned
                 .environment
@@ -69,7 +67,7 @@ pub fn provide(plan: &mut Plan, quiet: bool) -> Result<Vec<TempDir>, Failure> {
 }
 
 fn make(set: &image::generate::Set, tell: &mut dyn FnMut(f64, &str)) -> Result<TempDir, Failure> {
-    let folder = scratch::folder(&std::env::temp_dir())?;
+    let folder = scratch::folder(&os::dirs::cache_dir()?)?;
     set_builder::find_linker(set)?;
     let made = set_builder::make(folder.path(), set, tell)?;
     set_builder::verify(folder.path(), set, &made)?;

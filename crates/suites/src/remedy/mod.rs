@@ -7,10 +7,11 @@
 //! stands in its way, and, after a run, whether it really was in effect.
 //!
 //! One file a kind: `heap` puts another heap in front of the C library's, `tunable` turns the C library's own
-//! screws. A remedy's name is what a person types: `heap=mimalloc`, `glibc.malloc.arena_max=1`, and several joined
+//! screws, `loader` the dynamic loader's. A remedy's name is what a person types: `heap=mimalloc`, `glibc.malloc.arena_max=1`, and several joined
 //! with `+`.
 
 mod heap;
+pub mod loader;
 mod merge;
 #[cfg(test)]
 mod tests;
@@ -55,6 +56,13 @@ pub enum Kind {
         /// The value, in decimal where it is a number.
         value: String,
     },
+    /// A setting of the dynamic loader that has a variable of its own.
+    Loader {
+        /// The variable.
+        variable: &'static str,
+        /// Its value.
+        value: String,
+    },
     /// Several at once.
     Combined(Vec<Remedy>),
 }
@@ -90,6 +98,7 @@ impl Obstacle {
 pub fn all(artifact: Artifact<'_>) -> Vec<Remedy> {
     let mut remedies = heap::candidates(artifact);
     remedies.extend(tunable::candidates());
+    remedies.extend(loader::candidates());
     remedies
 }
 
@@ -176,6 +185,7 @@ fn split(text: &str) -> Vec<&str> {
 fn parse_one(text: &str, artifact: Artifact<'_>) -> Result<Remedy, String> {
     match text.split_once('=') {
         Some(("heap", name)) => heap::named(name, artifact),
+        Some((name, value)) if name.starts_with(loader::PREFIX) => loader::named(name, value),
         Some((name, value)) => tunable::named(name, value),
         None => Err(format!(
             "understand the remedy {text:?}: it has no '='; write, for example, heap=mimalloc or \
@@ -216,7 +226,21 @@ impl Remedy {
                 Some(merge::tunables(&tunables, current(tunable::VARIABLE))),
             ));
         }
+        changes.extend(
+            self.variables()
+                .into_iter()
+                .map(|(variable, value)| (variable.into(), Some(value.into()))),
+        );
         changes
+    }
+
+    /// The variables of their own that it sets, with their values.
+    fn variables(&self) -> Vec<(&'static str, &str)> {
+        match &self.kind {
+            Kind::Heap { .. } | Kind::Tunable { .. } => Vec::new(),
+            Kind::Loader { variable, value } => vec![(variable, value)],
+            Kind::Combined(parts) => parts.iter().flat_map(Self::variables).collect(),
+        }
     }
 
     /// The libraries that it preloads.
@@ -224,7 +248,7 @@ impl Remedy {
     pub fn libraries(&self) -> Vec<&PathBuf> {
         match &self.kind {
             Kind::Heap { library } => vec![library],
-            Kind::Tunable { .. } => Vec::new(),
+            Kind::Tunable { .. } | Kind::Loader { .. } => Vec::new(),
             Kind::Combined(parts) => parts.iter().flat_map(Self::libraries).collect(),
         }
     }
@@ -233,7 +257,7 @@ impl Remedy {
     #[must_use]
     pub fn tunables(&self) -> Vec<(&str, &str)> {
         match &self.kind {
-            Kind::Heap { .. } => Vec::new(),
+            Kind::Heap { .. } | Kind::Loader { .. } => Vec::new(),
             Kind::Tunable { name, value } => vec![(name, value)],
             Kind::Combined(parts) => parts.iter().flat_map(Self::tunables).collect(),
         }
@@ -250,7 +274,7 @@ impl Remedy {
                     .map(|part| part.with_library(library.clone()))
                     .collect(),
             ),
-            tunable @ Kind::Tunable { .. } => tunable.clone(),
+            other @ (Kind::Tunable { .. } | Kind::Loader { .. }) => other.clone(),
         };
         Self { kind, ..self.clone() }
     }
@@ -268,6 +292,7 @@ impl Remedy {
         match &self.kind {
             Kind::Heap { library } => heap::obstacle(library, program),
             Kind::Tunable { name, .. } => tunable::obstacle(name, program),
+            Kind::Loader { .. } => loader::obstacle(program),
             Kind::Combined(parts) => {
                 let found: Vec<_> = parts
                     .iter()
@@ -297,6 +322,7 @@ impl Remedy {
         match &self.kind {
             Kind::Heap { library } => heap::in_effect(library, observation),
             Kind::Tunable { name, value } => tunable::in_effect(name, value, observation),
+            Kind::Loader { variable, value } => loader::in_effect(variable, value, observation),
             Kind::Combined(parts) => parts.iter().try_for_each(|part| {
                 part.in_effect(observation)
                     .map_err(|reason| format!("{}: {reason}", part.name))

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use measure::command::launch::{self, Command, Expectation, Output};
 use os::loader::Program;
-use os::process::{Launcher, Observation};
+use os::process::{Launcher, Observation, Place, Sink, Visit};
 use record::model::{End, Warning};
 
 use crate::command_line;
@@ -25,6 +25,8 @@ pub struct Baseline {
     pub observation: Option<Observation>,
     /// Its program file.
     pub program: Program,
+    /// The share of its time that goes by before its program begins; `None` where that cannot be found out.
+    pub loading: Option<f64>,
     /// What the user must know.
     pub warnings: Vec<Warning>,
 }
@@ -72,16 +74,33 @@ pub fn establish(
         output = None;
     }
     let observation = command_line::observe(command)?;
+    let wall = Duration::from_nanos(first.usage.wall_ns.min(second.usage.wall_ns));
     Ok(Baseline {
+        loading: loading(command).map(|time| time.as_secs_f64() / wall.as_secs_f64().max(1e-9)),
         expectation: Expectation {
             end: Some(first.end),
             output,
         },
-        wall: Duration::from_nanos(first.usage.wall_ns.min(second.usage.wall_ns)),
+        wall,
         observation,
         program,
         warnings,
     })
+}
+
+/// The fastest of three ways to the entry of the command's first program.
+fn loading(command: &Command) -> Option<Duration> {
+    let visit = Visit {
+        place: Place::Entry,
+        stop_at: Some(1),
+        settle: Duration::ZERO,
+    };
+    (0..3)
+        .filter_map(|_| {
+            let seen = os::process::visit(&command.spec(0, Sink::Null), visit).ok()?;
+            seen.arrivals.last()?.ns.map(Duration::from_nanos)
+        })
+        .min()
 }
 
 fn cap(output: &Output) -> u64 {
@@ -117,8 +136,8 @@ fn check_end(command: &Command, end: End, ignore_failure: bool) -> Result<(), Fa
 fn last_words(command: &Command) -> Option<String> {
     const MOST: u64 = 1 << 20;
     let mut file = os::memory::capped_file(MOST).ok()?;
-    let mut spec = command.spec(0, os::process::Sink::Null);
-    spec.stderr = os::process::Sink::File(file.try_clone().ok()?);
+    let mut spec = command.spec(0, Sink::Null);
+    spec.stderr = Sink::File(file.try_clone().ok()?);
     os::process::observe(&spec).ok()?;
     let length = os::memory::written_len(&file).ok()?;
     let mut text = Vec::new();

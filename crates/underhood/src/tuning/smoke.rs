@@ -6,7 +6,7 @@
 use measure::command::launch::{self, Command, Ran};
 use os::process::LaunchError;
 use record::model::Support;
-use suites::remedy::Remedy;
+use suites::remedy::{self, Remedy};
 
 use super::baseline::Baseline;
 use crate::exit::{Failure, INTERRUPTED};
@@ -35,6 +35,16 @@ pub fn test(remedy: &Remedy, command: &Command, baseline: &Baseline) -> Result<S
         if let Support::No(reason) = support {
             return Ok(Smoke::NotApplicable(reason.clone()));
         }
+    }
+    if let Some(share) = baseline.loading
+        && remedy::loader::is_of_the_loader(remedy)
+        && share < remedy::loader::WORTH_IT
+    {
+        return Ok(Smoke::NotApplicable(format!(
+            "loading is {:.1} % of its time, too little to gain from; it is tried from {:.0} % on",
+            100.0 * share,
+            100.0 * remedy::loader::WORTH_IT
+        )));
     }
     let mut treated = command.clone();
     treated.name.clone_from(&remedy.name);
