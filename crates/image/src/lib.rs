@@ -5,3 +5,4 @@
 
 pub mod count;
 pub mod generate;
+pub mod pe;
