@@ -119,13 +119,19 @@ impl Block {
             page,
             first: rva + 8,
             entries: (size.saturating_sub(8)) / 2,
-            next: next.ok_or(Unreadable::Damaged("a block of base relocations has no sound size"))?,
+            next: next.ok_or(Unreadable::Damaged(
+                "a block of base relocations has no sound size",
+            ))?,
         }))
     }
 
     /// Entry `index`, and the index of the next.
     fn entry<V: View + ?Sized>(&self, view: &V, index: u32) -> Result<(Fixup, u32), Unreadable> {
-        let word = |index| entry(self.first, index, 2).and_then(|rva| view.u16(rva)).ok_or(CUT);
+        let word = |index| {
+            entry(self.first, index, 2)
+                .and_then(|rva| view.u16(rva))
+                .ok_or(CUT)
+        };
         let raw = word(index)?;
         let mut fixup = Fixup {
             rva: self.page.checked_add(u32::from(raw & 0xfff)).ok_or(CUT)?,
@@ -221,7 +227,12 @@ impl Pages {
 ///
 /// # Errors
 /// When they are damaged, lie outside the image, or have a type of another processor.
-pub fn apply(image: &mut [u8], directory: Directory, distance: u64, dirty: &mut Pages) -> Result<u64, Unreadable> {
+pub fn apply(
+    image: &mut [u8],
+    directory: Directory,
+    distance: u64,
+    dirty: &mut Pages,
+) -> Result<u64, Unreadable> {
     let mut applied = 0;
     let end = directory.rva.checked_add(directory.size).ok_or(CUT)?;
     let mut rva = directory.rva;
@@ -300,9 +311,7 @@ mod tests {
 
     #[test]
     fn every_type_moves_what_it_says() {
-        let (mut image, directory) = image(&[
-            0xa000, 0x3008, 0x100c, 0x200e, 0x4010, 0x9000, 0x0000,
-        ]);
+        let (mut image, directory) = image(&[0xa000, 0x3008, 0x100c, 0x200e, 0x4010, 0x9000, 0x0000]);
         image[0..8].copy_from_slice(&0x1_8000_1234_u64.to_le_bytes());
         image[8..12].copy_from_slice(&0x1000_5678_u32.to_le_bytes());
         image[12..14].copy_from_slice(&0x1000_u16.to_le_bytes());

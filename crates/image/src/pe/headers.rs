@@ -51,7 +51,9 @@ pub struct Places {
 }
 
 impl Places {
-    pub(super) const fn stamp(&self) -> usize {
+    /// The stamp.
+    #[must_use]
+    pub const fn stamp(&self) -> usize {
         self.file_header + 4
     }
     pub(super) const fn base(&self, wide: bool) -> usize {
@@ -60,7 +62,9 @@ impl Places {
     pub(super) const fn size_of_headers(&self) -> usize {
         self.optional + SIZE_OF_HEADERS
     }
-    pub(super) const fn checksum(&self) -> usize {
+    /// The checksum.
+    #[must_use]
+    pub const fn checksum(&self) -> usize {
         self.optional + CHECKSUM
     }
     pub(super) const fn dll_characteristics(&self) -> usize {
@@ -184,6 +188,21 @@ impl Headers {
     }
 }
 
+impl Headers {
+    /// Where in the file `length` bytes at an RVA are stored; `None` when some of them are not.
+    #[must_use]
+    pub fn place(&self, rva: u32, length: u32) -> Option<usize> {
+        let end = rva.checked_add(length)?;
+        match self.section_at(rva) {
+            Some(section) => {
+                let stored = end - section.rva <= section.stored;
+                stored.then_some(section.offset as usize + (rva - section.rva) as usize)
+            }
+            None => (end <= self.size_of_headers).then_some(rva as usize),
+        }
+    }
+}
+
 fn of<Pe: ImageNtHeaders>(bytes: &[u8]) -> Result<Headers, Unreadable> {
     let dos = pe::ImageDosHeader::parse(bytes).map_err(|_| Unreadable::NotPe)?;
     let start = u64::from(dos.nt_headers_offset());
@@ -208,10 +227,7 @@ fn of<Pe: ImageNtHeaders>(bytes: &[u8]) -> Result<Headers, Unreadable> {
         machine: file.machine.get(LE).0,
         characteristics: file.characteristics.get(LE).0,
         stamp: file.time_date_stamp.get(LE),
-        linker: (
-            optional.major_linker_version(),
-            optional.minor_linker_version(),
-        ),
+        linker: (optional.major_linker_version(), optional.minor_linker_version()),
         entry: optional.address_of_entry_point(),
         base: optional.image_base(),
         section_alignment: optional.section_alignment(),
@@ -247,7 +263,11 @@ fn section(header: &pe::ImageSectionHeader, alignment: u32) -> Section {
     };
     let pointer = header.pointer_to_raw_data.get(LE);
     // The loader counts places in sectors of 512 bytes, unless the file is mapped as it lies.
-    let offset = if alignment >= PAGE { pointer & !0x1ff } else { pointer };
+    let offset = if alignment >= PAGE {
+        pointer & !0x1ff
+    } else {
+        pointer
+    };
     let pages = span.checked_next_multiple_of(PAGE).unwrap_or(u32::MAX);
     Section {
         name: header.raw_name().to_vec(),

@@ -53,11 +53,7 @@ impl Descriptor {
     /// The RVA of the list that is to be read: old linkers leave the first one out.
     #[must_use]
     pub const fn names(&self) -> u32 {
-        if self.lookup == 0 {
-            self.slots
-        } else {
-            self.lookup
-        }
+        if self.lookup == 0 { self.slots } else { self.lookup }
     }
 }
 

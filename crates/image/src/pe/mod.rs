@@ -11,7 +11,7 @@
 //!
 //! Files may be hostile: nothing panics, and work and memory stay proportional to the size of the files ([`Budget`]).
 
-//pub mod bind;
+pub mod bind;
 pub mod bound;
 pub mod checksum;
 pub mod delay;
@@ -19,11 +19,11 @@ pub mod exports;
 pub mod file;
 pub mod fixups;
 pub mod headers;
-//pub mod heap;
+pub mod heap;
 pub mod imports;
 pub mod loader;
 mod patch;
-//pub mod rebase;
+pub mod rebase;
 pub mod tls;
 pub mod view;
 

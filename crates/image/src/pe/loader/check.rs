@@ -71,7 +71,10 @@ pub fn check(plan: &Plan<'_>, loaded: &Loaded) -> Result<Checked, Refused> {
             continue;
         };
         bases.insert(module.file, module.base);
-        exports.insert(module.file, Exports::of(file).map_err(plan.unreadable(module.file))?);
+        exports.insert(
+            module.file,
+            Exports::of(file).map_err(plan.unreadable(module.file))?,
+        );
     }
     let address = |library: &[u8], symbol: Symbol<'_>, wide| {
         let (mut library, mut symbol) = (library.to_vec(), symbol);
@@ -139,10 +142,17 @@ fn expected<'a>(
                     let new = (old as u32).wrapping_add(distance as u32);
                     put(&mut image, at as usize, &new.to_le_bytes())?;
                 }
-                Type::Low => put(&mut image, at as usize, &(old.wrapping_add(distance) as u16).to_le_bytes())?,
+                Type::Low => put(
+                    &mut image,
+                    at as usize,
+                    &(old.wrapping_add(distance) as u16).to_le_bytes(),
+                )?,
                 Type::High | Type::HighAdjusted => {
-                    let low = i64::from(fixup.low.cast_signed()) + if fixup.kind == Type::High { 0 } else { 0x8000 };
-                    let sum = (old << 16).wrapping_add(low.cast_unsigned()).wrapping_add(distance);
+                    let low = i64::from(fixup.low.cast_signed())
+                        + if fixup.kind == Type::High { 0 } else { 0x8000 };
+                    let sum = (old << 16)
+                        .wrapping_add(low.cast_unsigned())
+                        .wrapping_add(distance);
                     put(&mut image, at as usize, &((sum >> 16) as u16).to_le_bytes())?;
                 }
                 Type::Absolute | Type::Other(_) => {}

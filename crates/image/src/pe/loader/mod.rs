@@ -33,7 +33,8 @@ mod walk;
 use std::ops::Range;
 
 pub use module::Module;
-pub use plan::{Plan, same_name};
+pub(super) use module::map;
+pub use plan::{Plan, library_key, same_name};
 pub use repeat::Samples;
 
 use super::Unreadable;

@@ -3,12 +3,8 @@
 use std::collections::HashMap;
 
 use super::super::{File, Unreadable};
+use super::module::memory_for;
 use super::{Loaded, Options, Refused, walk};
-
-/// Memory for images that files of any size may ask for: bytes of `.bss` cost nothing in a file.
-const FREE_BYTES: u64 = 64 << 20;
-/// And so many times the bytes of the files.
-const TIMES_FILES: u64 = 16;
 
 /// Files by name, one of which is to be loaded.
 #[derive(Clone, Debug)]
@@ -47,20 +43,20 @@ impl<'a> Plan<'a> {
             check(&file).map_err(unreadable)?;
             wanted = wanted.saturating_add(file.headers.size_of_image.into());
             bytes_of_all = bytes_of_all.saturating_add(bytes.len() as u64);
-            let key = key(name.as_bytes());
+            let key = library_key(name.as_bytes());
             if plan.by_name.insert(key, plan.files.len()).is_some() {
                 return Err(Refused::Twice(name.to_owned()));
             }
             plan.files.push(file);
             plan.names.push(name.to_owned());
         }
-        let limit = FREE_BYTES.saturating_add(bytes_of_all.saturating_mul(TIMES_FILES));
+        let limit = memory_for(bytes_of_all);
         if wanted > limit {
             return Err(Refused::TooLarge { wanted, limit });
         }
         plan.root = *plan
             .by_name
-            .get(&key(root.as_bytes()))
+            .get(&library_key(root.as_bytes()))
             .ok_or_else(|| Refused::NoRoot(root.to_owned()))?;
         let machine = plan.files.get(plan.root).map(|file| file.headers.machine);
         for (file, name) in plan.files.iter().zip(&plan.names) {
@@ -96,7 +92,7 @@ impl<'a> Plan<'a> {
     /// The number of the file of this name, as an importer writes it.
     #[must_use]
     pub fn find(&self, library: &[u8]) -> Option<usize> {
-        self.by_name.get(&key(library)).copied()
+        self.by_name.get(&library_key(library)).copied()
     }
 
     /// Makes an error of what is wrong with a file.
@@ -109,7 +105,8 @@ impl<'a> Plan<'a> {
 }
 
 /// The name under which a library is known: case does not matter, and `.dll` may be left out.
-pub(super) fn key(name: &[u8]) -> Vec<u8> {
+#[must_use]
+pub fn library_key(name: &[u8]) -> Vec<u8> {
     let mut key = name.to_ascii_lowercase();
     if !key.contains(&b'.') {
         key.extend(b".dll");
@@ -120,7 +117,7 @@ pub(super) fn key(name: &[u8]) -> Vec<u8> {
 /// True when two spellings name one library.
 #[must_use]
 pub fn same_name(one: &[u8], other: &[u8]) -> bool {
-    key(one) == key(other)
+    library_key(one) == library_key(other)
 }
 
 /// What could go wrong later goes wrong here, with the file's budget.

@@ -38,7 +38,12 @@ impl Plan<'_> {
         let mut times = Vec::new();
         while times.is_empty() || (times.len() < count && start.elapsed() < limit) {
             // In load order from the end, since buffers are taken from there.
-            let buffers = loaded.modules.into_iter().rev().map(|module| module.image).collect();
+            let buffers = loaded
+                .modules
+                .into_iter()
+                .rev()
+                .map(|module| module.image)
+                .collect();
             loaded = walk::load(self, buffers)?;
             if loaded.counts != counts || loaded.fingerprint() != fingerprint {
                 return Err(Refused::Unstable);

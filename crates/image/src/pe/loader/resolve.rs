@@ -2,7 +2,7 @@
 
 use super::super::exports::{Search, Target, forwarded};
 use super::super::imports::Symbol;
-use super::plan::key;
+use super::plan::library_key;
 use super::walk::{Loading, Place};
 use super::{Counts, Refused};
 
@@ -72,9 +72,7 @@ impl Loading<'_, '_> {
             let found = match symbol {
                 Symbol::Name { name, .. } => {
                     let mut search = Search::default();
-                    let found = table
-                        .search(image, name, hint, &mut search)
-                        .map_err(unreadable)?;
+                    let found = table.search(image, name, hint, &mut search).map_err(unreadable)?;
                     cost.names += 1;
                     cost.comparisons += search.comparisons;
                     cost.hint_hits += search.hint_hits;
@@ -85,7 +83,11 @@ impl Loading<'_, '_> {
                     table.index_of(ordinal)
                 }
             };
-            match table.target(image, found).map_err(unreadable)?.ok_or_else(missing)? {
+            match table
+                .target(image, found)
+                .map_err(unreadable)?
+                .ok_or_else(missing)?
+            {
                 Target::Address(rva) => {
                     let address = module.base.wrapping_add(rva.into());
                     return Ok(Resolved::Address(address, cost));
@@ -111,7 +113,7 @@ impl Loading<'_, '_> {
 
 /// The hash of a library's name, in any spelling.
 pub(super) fn hash_of_library(name: &[u8]) -> u64 {
-    mix(0xcbf2_9ce4_8422_2325, &key(name))
+    mix(0xcbf2_9ce4_8422_2325, &library_key(name))
 }
 
 /// The address of a symbol of a library that is not in the set: in the upper half of the address space, which belongs to the system.

@@ -59,7 +59,12 @@ impl Loading<'_, '_> {
         Ok(wanted)
     }
 
-    fn binding(&mut self, frame: &mut Frame, descriptor: &Descriptor, place: Place) -> Result<Binding, Refused> {
+    fn binding(
+        &mut self,
+        frame: &mut Frame,
+        descriptor: &Descriptor,
+        place: Place,
+    ) -> Result<Binding, Refused> {
         if !self.plan.options.bound || descriptor.stamp == 0 || descriptor.lookup == 0 {
             return Ok(Binding::None);
         }

@@ -120,7 +120,10 @@ impl Space {
 
 /// The range in whole multiples of 64 KiB.
 fn rounded(range: Range<u64>) -> Range<u64> {
-    let end = range.end.checked_next_multiple_of(GRANULARITY).unwrap_or(u64::MAX);
+    let end = range
+        .end
+        .checked_next_multiple_of(GRANULARITY)
+        .unwrap_or(u64::MAX);
     range.start / GRANULARITY * GRANULARITY..end
 }
 

@@ -10,7 +10,7 @@ use super::super::imports::{DESCRIPTOR, Descriptor};
 use super::super::view::entry;
 use super::super::{Budget, View};
 use super::module::map;
-use super::plan::key;
+use super::plan::library_key;
 use super::resolve::hash_of_library;
 use super::space::{Space, user};
 use super::{Counts, Loaded, Module, Plan, Refused, Times};
@@ -219,7 +219,7 @@ impl Loading<'_, '_> {
         match place {
             Place::NotMapped(file) => return Ok(Step::Enter(file)),
             Place::System(_) => {
-                let name = key(library);
+                let name = library_key(library);
                 if !self.system.contains(&name) {
                     self.system.push(name);
                 }
