@@ -5,4 +5,5 @@
 
 pub mod count;
 pub mod generate;
+pub mod pe;
 pub mod symbol;

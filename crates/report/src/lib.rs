@@ -15,6 +15,7 @@
 pub mod date;
 pub mod document;
 pub mod image;
+pub mod inspect;
 pub mod list;
 pub mod measure;
 mod parts;

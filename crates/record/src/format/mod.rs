@@ -15,6 +15,7 @@ mod common;
 pub mod environment;
 pub mod hyperfine;
 pub mod image;
+pub mod inspect;
 pub mod list;
 pub mod run;
 pub mod runs;
