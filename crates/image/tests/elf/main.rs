@@ -1,0 +1,6 @@
+//! The readers of ELF files against the programs of this machine, its loader and binutils.
+#![cfg(target_os = "linux")]
+
+mod files;
+mod loader;
+mod system;

@@ -1,0 +1,1 @@
+//! Every ELF file of the system.
