@@ -62,7 +62,9 @@ impl Cache {
         } else if bytes.starts_with(OLD_MAGIC) {
             // Entries of 12 bytes behind a header of 16; the newer table is aligned to 8.
             let old = usize::try_from(u32_at(&bytes, 12)?).ok()?;
-            old.checked_mul(12)?.checked_add(16)?.checked_next_multiple_of(8)?
+            old.checked_mul(12)?
+                .checked_add(16)?
+                .checked_next_multiple_of(8)?
         } else {
             return None;
         };

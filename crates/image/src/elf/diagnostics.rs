@@ -14,7 +14,8 @@ impl Loader {
                 .find_map(|line| line.strip_prefix(name)?.strip_prefix('='))
                 .map(str::trim)
         };
-        let word = |name: &str| Some(value(name)?.trim_matches('"').to_owned()).filter(|word| !word.is_empty());
+        let word =
+            |name: &str| Some(value(name)?.trim_matches('"').to_owned()).filter(|word| !word.is_empty());
         let number = |name: &str| u64::from_str_radix(value(name)?.strip_prefix("0x")?, 16).ok();
         if let Some(dir) = word("dl_dst_lib") {
             loader.library_dir = dir;
@@ -50,7 +51,9 @@ impl Loader {
             let named = older_features(machine)
                 .iter()
                 .filter(|(bit, _)| features >> bit & 1 == 1);
-            loader.older_names.extend(named.map(|(_, name)| (*name).to_owned()));
+            loader
+                .older_names
+                .extend(named.map(|(_, name)| (*name).to_owned()));
         }
         loader
     }

@@ -178,7 +178,11 @@ impl<'a> Table<'a> {
                 chains,
                 ..
             } => {
-                let Some(last) = buckets.iter().map(|bucket| bucket.get(LE)).max().filter(|&last| last != 0)
+                let Some(last) = buckets
+                    .iter()
+                    .map(|bucket| bucket.get(LE))
+                    .max()
+                    .filter(|&last| last != 0)
                 else {
                     return 0;
                 };

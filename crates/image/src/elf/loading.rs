@@ -70,9 +70,9 @@ struct Found {
 impl Loading<'_> {
     fn interpreter(&mut self, path: &str) -> Result<(), Unreadable> {
         let Opened::File(file) = self.files.open(path) else {
-            self.closure
-                .notes
-                .push(format!("the loader {path} is missing: the program does not start"));
+            self.closure.notes.push(format!(
+                "the loader {path} is missing: the program does not start"
+            ));
             return Ok(());
         };
         let wishes = Wishes::of(&Image::parse(&file.bytes)?)?;
@@ -104,9 +104,7 @@ impl Loading<'_> {
             .filter(|path| !self.loader.secure && !path.is_empty())
         {
             let origin = self.origin(0);
-            self.library_path = self
-                .folders
-                .list(path, &[':', ';'], &origin, true, self.loader);
+            self.library_path = self.folders.list(path, &[':', ';'], &origin, true, self.loader);
         }
         for name in &self.loader.preload {
             // Only plain names of privileged libraries go into privileged programs.
@@ -184,7 +182,12 @@ impl Loading<'_> {
     }
 
     fn find(&mut self, by: usize, name: &str, role: Role, places: &mut Vec<Place>) -> Ending {
-        if let Some(index) = self.closure.objects.iter().position(|object| object.is_called(name)) {
+        if let Some(index) = self
+            .closure
+            .objects
+            .iter()
+            .position(|object| object.is_called(name))
+        {
             return Ending::Known(index);
         }
         let found = if name.contains('/') {

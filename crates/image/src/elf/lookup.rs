@@ -131,7 +131,11 @@ impl<'a> Linker<'a> {
             objects: objects.collect::<Result<_, Unreadable>>()?,
             unique: RefCell::default(),
             budget: Cell::new(Budget::of(
-                closure.objects.iter().map(|object| object.bytes.len() as u64).sum(),
+                closure
+                    .objects
+                    .iter()
+                    .map(|object| object.bytes.len() as u64)
+                    .sum(),
             )),
         })
     }
@@ -187,8 +191,11 @@ impl<'a> Linker<'a> {
                 .is_some_and(|object| object.role == Role::Loader)
         };
         // The loader has relocated itself, and binds its few functions again when all others are done.
-        let (loader, others): (Vec<usize>, Vec<usize>) =
-            self.closure.relocated.iter().partition(|&&object| is_loader(object));
+        let (loader, others): (Vec<usize>, Vec<usize>) = self
+            .closure
+            .relocated
+            .iter()
+            .partition(|&&object| is_loader(object));
         for late in [false, true] {
             for &object in others.iter().chain(&loader) {
                 self.relocate(object, late, is_loader(object), visit)?;
@@ -219,10 +226,16 @@ impl<'a> Linker<'a> {
             }
             let index = relocation.symbol;
             let Some(entry) = linked.symbols.entry(index) else {
-                return Err(Unreadable::Damaged("a relocation asks for a symbol that is not there"));
+                return Err(Unreadable::Damaged(
+                    "a relocation asks for a symbol that is not there",
+                ));
             };
             let class = Class::of(relocation.kind);
-            let version = linked.symbols.versions.of(index).filter(|version| version.hash != 0);
+            let version = linked
+                .symbols
+                .versions
+                .of(index)
+                .filter(|version| version.hash != 0);
             let name = linked.symbols.name(entry);
             self.pay(1 + name.len() as u64)?;
             let mut resolution = Resolution {
@@ -238,12 +251,20 @@ impl<'a> Linker<'a> {
             };
             if symbols::binding(entry) == Binding::Local || is_hidden(entry) {
                 resolution.how = How::Own;
-                resolution.target = Some(Target { object, symbol: index });
-            } else if let Some((_, _, target)) = last.filter(|&(at, of, _)| (at, of) == (index, class) && !lazy) {
+                resolution.target = Some(Target {
+                    object,
+                    symbol: index,
+                });
+            } else if let Some((_, _, target)) =
+                last.filter(|&(at, of, _)| (at, of) == (index, class) && !lazy)
+            {
                 resolution.how = How::Again;
                 resolution.target = target;
             } else {
-                let own = Target { object, symbol: index };
+                let own = Target {
+                    object,
+                    symbol: index,
+                };
                 resolution.target = self.look_up(own, entry, name, version, class, &mut resolution.cost)?;
                 last = Some((index, class, resolution.target));
             }
@@ -339,34 +360,36 @@ impl<'a> Search<'_, 'a> {
         let (mut versions, mut only) = (0, None);
         let (name, version, cost) = (self.name, self.version, &mut *self.cost);
         let is_self = |symbol| object == self.own.object && symbol == self.own.symbol;
-        symbols.hash.search(&name, &mut steps, self.budget, |symbol, budget| {
-            let Some(entry) = symbols.entry(symbol) else {
-                return Ok(false);
-            };
-            if !may_match(entry, class) {
-                return Ok(false);
-            }
-            if !is_self(symbol) {
-                cost.comparisons += 1;
-                budget.spend(name.bytes.len() as u64)?;
-                if !symbols.is_named(entry, name.bytes) {
+        symbols
+            .hash
+            .search(&name, &mut steps, self.budget, |symbol, budget| {
+                let Some(entry) = symbols.entry(symbol) else {
+                    return Ok(false);
+                };
+                if !may_match(entry, class) {
                     return Ok(false);
                 }
-            }
-            let fits = match fits(symbols, symbol, version) {
-                Fit::Yes => true,
-                Fit::No => false,
-                Fit::OnlyIfAlone => {
-                    versions += 1;
-                    only = only.or(Some(symbol));
-                    false
+                if !is_self(symbol) {
+                    cost.comparisons += 1;
+                    budget.spend(name.bytes.len() as u64)?;
+                    if !symbols.is_named(entry, name.bytes) {
+                        return Ok(false);
+                    }
                 }
-            };
-            if fits {
-                found = Some(symbol);
-            }
-            Ok(fits)
-        })?;
+                let fits = match fits(symbols, symbol, version) {
+                    Fit::Yes => true,
+                    Fit::No => false,
+                    Fit::OnlyIfAlone => {
+                        versions += 1;
+                        only = only.or(Some(symbol));
+                        false
+                    }
+                };
+                if fits {
+                    found = Some(symbol);
+                }
+                Ok(fits)
+            })?;
         self.cost.rejected += u64::from(steps.rejected);
         self.cost.chain += steps.chain;
         let Some(symbol) = found.or(only.filter(|_| versions == 1)) else {

@@ -5,8 +5,8 @@ use object::elf::{self, Sym64};
 use object::pod;
 
 use super::hash::Table;
-use super::view::until_nul;
 use super::versions::Versions;
+use super::view::until_nul;
 use super::{Budget, Image, Unreadable};
 
 pub use super::versions::Version;

@@ -124,9 +124,6 @@ mod tests {
             expand("$ORIGIN/x", "/usr/lib/a", true, &loader).as_deref(),
             Some("/usr/lib/a/x")
         );
-        assert_eq!(
-            expand("$ORIGIN/../../../tmp", "/usr/lib/a", true, &loader),
-            None
-        );
+        assert_eq!(expand("$ORIGIN/../../../tmp", "/usr/lib/a", true, &loader), None);
     }
 }

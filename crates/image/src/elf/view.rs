@@ -257,7 +257,9 @@ impl<'a> Image<'a> {
     }
 
     fn segment(&self, kind: elf::ProgramType) -> Option<&'a ProgramHeader64<LE>> {
-        self.segments.iter().find(|segment| segment.p_type.get(LE) == kind)
+        self.segments
+            .iter()
+            .find(|segment| segment.p_type.get(LE) == kind)
     }
 
     fn contents(&self, segment: &ProgramHeader64<LE>) -> Result<&'a [u8], Unreadable> {

@@ -3,11 +3,12 @@
 
 use std::collections::BTreeMap;
 use std::process::Command;
+use std::rc::Rc;
 
 use image::elf::closure::{self, Closure, Ending, Program, Role};
 use image::elf::lookup::{How, Linker};
-use image::elf::search::{Files, Loader, Opened, Reason};
-use image::elf::{Image, Kind, Machine};
+use image::elf::search::{File, Files, Loader, Opened, Reason};
+use image::elf::{Image, Kind, Machine, Unreadable};
 
 use crate::files::Disk;
 
@@ -15,12 +16,88 @@ const INTERPRETER: &str = "/lib64/ld-linux-x86-64.so.2";
 
 /// Programs of a Debian system that are likely to be there.
 const PROGRAMS: &[&str] = &[
-    "python3.11", "git", "perl", "gcc", "gdb", "vim", "bash", "ssh", "curl", "readelf", "objdump", "make", "node", "gpg",
-    "tar", "openssl", "sqlite3", "dpkg", "apt", "ls", "cp", "grep", "sed", "gawk", "mawk", "find", "xargs", "sort", "tail",
-    "ld", "as", "g++", "cpp", "ar", "nm", "strip", "less", "man", "nano", "wget", "scp", "sftp", "ssh-keygen", "tmux",
-    "screen", "rsync", "zip", "unzip", "xz", "zstd", "bzip2", "diff", "patch", "file", "ip", "ps", "top", "login",
-    "systemctl", "journalctl", "udevadm", "lsblk", "fdisk", "clang", "lldb", "ffmpeg", "convert", "psql", "mysql", "ruby",
-    "php", "lua5.4", "java", "qemu-x86_64", "strace", "ltrace", "perf", "tcpdump", "nmap", "dig", "gs", "pdftotext",
+    "python3.11",
+    "git",
+    "perl",
+    "gcc",
+    "gdb",
+    "vim",
+    "bash",
+    "ssh",
+    "curl",
+    "readelf",
+    "objdump",
+    "make",
+    "node",
+    "gpg",
+    "tar",
+    "openssl",
+    "sqlite3",
+    "dpkg",
+    "apt",
+    "ls",
+    "cp",
+    "grep",
+    "sed",
+    "gawk",
+    "mawk",
+    "find",
+    "xargs",
+    "sort",
+    "tail",
+    "ld",
+    "as",
+    "g++",
+    "cpp",
+    "ar",
+    "nm",
+    "strip",
+    "less",
+    "man",
+    "nano",
+    "wget",
+    "scp",
+    "sftp",
+    "ssh-keygen",
+    "tmux",
+    "screen",
+    "rsync",
+    "zip",
+    "unzip",
+    "xz",
+    "zstd",
+    "bzip2",
+    "diff",
+    "patch",
+    "file",
+    "ip",
+    "ps",
+    "top",
+    "login",
+    "systemctl",
+    "journalctl",
+    "udevadm",
+    "lsblk",
+    "fdisk",
+    "clang",
+    "lldb",
+    "ffmpeg",
+    "convert",
+    "psql",
+    "mysql",
+    "ruby",
+    "php",
+    "lua5.4",
+    "java",
+    "qemu-x86_64",
+    "strace",
+    "ltrace",
+    "perf",
+    "tcpdump",
+    "nmap",
+    "dig",
+    "gs",
+    "pdftotext",
 ];
 
 /// The loader of this machine.
@@ -33,6 +110,22 @@ pub fn loader() -> Loader {
     let mut loader = Loader::of_diagnostics(Machine::X86_64, &String::from_utf8_lossy(&output.stdout));
     loader.cache = image::elf::cache::Cache::new(std::fs::read("/etc/ld.so.cache").unwrap_or_default());
     loader
+}
+
+/// A program that is not on the disk, with the libraries that are.
+pub fn load_bytes(bytes: Vec<u8>) -> Result<Closure, Unreadable> {
+    let file = File {
+        identity: (0, 0),
+        bytes: Rc::new(bytes),
+        setuid: false,
+    };
+    let program = Program {
+        path: "damaged".to_owned(),
+        origin: "/".to_owned(),
+        file,
+        interpreter: INTERPRETER.to_owned(),
+    };
+    closure::load(program, &Loader::new(Machine::X86_64), &Disk)
 }
 
 fn load(path: &str, loader: &Loader) -> Closure {
@@ -81,10 +174,13 @@ fn debug(program: &str, environment: &[(&str, &str)]) -> Vec<String> {
         .envs(environment.iter().copied())
         .output()
         .unwrap();
-    let text = String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
+    let text =
+        String::from_utf8_lossy(&output.stderr).into_owned() + &String::from_utf8_lossy(&output.stdout);
     text.lines()
         .map(|line| match line.split_once(':') {
-            Some((number, rest)) if number.trim().parse::<u32>().is_ok() => rest.trim_start_matches('\t').to_owned(),
+            Some((number, rest)) if number.trim().parse::<u32>().is_ok() => {
+                rest.trim_start_matches('\t').to_owned()
+            }
             _ => line.to_owned(),
         })
         .collect()
@@ -112,7 +208,10 @@ fn searches_modelled(closure: &Closure) -> Vec<(String, Vec<String>)> {
         .filter(|search| !matches!(search.ending, Ending::Known(_)) && !search.name.contains('/'))
         .map(|search| {
             let places = search.places.iter().filter(|place| place.reason != Reason::Path);
-            (search.name.clone(), places.map(|place| place.path.clone()).collect())
+            (
+                search.name.clone(),
+                places.map(|place| place.path.clone()).collect(),
+            )
         })
         .collect()
 }
@@ -214,7 +313,10 @@ fn agree(path: &str, environment: &[(&str, &str)], loader: &Loader) -> (usize, u
         .take(20)
         .collect();
     assert!(differences.is_empty(), "{path}: {differences:#?}");
-    let undefined = said.iter().filter(|line| line.contains("undefined symbol:")).count();
+    let undefined = said
+        .iter()
+        .filter(|line| line.contains("undefined symbol:"))
+        .count();
     assert_eq!(missing.len(), undefined, "{path}: {missing:?}");
     let places = searches.iter().map(|(_, places)| places.len()).sum();
     (bindings.values().sum(), places)
@@ -229,7 +331,11 @@ fn closures_and_bindings_are_those_of_the_loader() {
         bindings += agree(program, &[], &loader).0;
     }
     println!("{} programs agree, {bindings} bindings", programs.len());
-    assert!(programs.len() >= 30, "only {} programs: {programs:?}", programs.len());
+    assert!(
+        programs.len() >= 30,
+        "only {} programs: {programs:?}",
+        programs.len()
+    );
 }
 
 #[test]
@@ -254,7 +360,11 @@ fn wishes_of_the_user_are_followed_as_the_loader_does() {
         places += agree(program, &[("LD_LIBRARY_PATH", &path)], &loader).1;
         let preload = "libm.so.6 /lib/x86_64-linux-gnu/libresolv.so.2:libm.so.6";
         agree(program, &[("LD_PRELOAD", preload)], &loader);
-        agree(program, &[("LD_PRELOAD", preload), ("LD_LIBRARY_PATH", &path)], &loader);
+        agree(
+            program,
+            &[("LD_PRELOAD", preload), ("LD_LIBRARY_PATH", &path)],
+            &loader,
+        );
     }
     assert!(places > 100, "{places} places");
 }
