@@ -15,6 +15,8 @@ pub(in crate::elf) struct Dynamic {
     pub(super) rpath: Option<u64>,
     pub(super) runpath: Option<u64>,
     pub(super) strings: u64,
+    /// Size of the string table. The loader does not look at it.
+    pub(super) strings_size: u64,
     pub(super) symbols: u64,
     pub(super) hash: Option<u64>,
     pub(super) gnu_hash: Option<u64>,
@@ -53,6 +55,7 @@ impl Dynamic {
                 elf::DT_RPATH => table.rpath = Some(value),
                 elf::DT_RUNPATH => table.runpath = Some(value),
                 elf::DT_STRTAB => table.strings = value,
+                elf::DT_STRSZ => table.strings_size = value,
                 elf::DT_SYMTAB => table.symbols = value,
                 elf::DT_HASH => table.hash = Some(value),
                 elf::DT_GNU_HASH => table.gnu_hash = Some(value),

@@ -134,12 +134,11 @@ impl<'a> Table<'a> {
                     steps.rejected = true;
                     return Ok(false);
                 }
-                let bucket = at(buckets, hash % length(buckets)).unwrap_or(0);
-                let mut symbol = bucket;
-                while bucket != 0 {
-                    let Some(entry) = symbol.checked_sub(*first).and_then(|index| at(chains, index)) else {
-                        break;
-                    };
+                let Some(mut symbol) = at(buckets, hash % length(buckets)).filter(|&bucket| bucket != 0)
+                else {
+                    return Ok(false);
+                };
+                while let Some(entry) = symbol.checked_sub(*first).and_then(|index| at(chains, index)) {
                     steps.chain += 1;
                     budget.spend(1)?;
                     if (entry ^ hash) >> 1 == 0 && accept(symbol, budget)? {

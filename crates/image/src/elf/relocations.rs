@@ -159,7 +159,7 @@ pub fn packed<'a>(image: &Image<'a>) -> Result<impl Iterator<Item = u64> + use<'
             .filter(move |bit| map >> bit & 1 == 1)
             .map(move |bit| begin.wrapping_add(bit * WORD))
     };
-    Ok(words.iter().map(expand).flatten())
+    Ok(words.iter().flat_map(expand))
 }
 
 /// How many of each kind.

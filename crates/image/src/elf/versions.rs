@@ -142,7 +142,7 @@ impl<'a> Versions<'a> {
     }
 }
 
-fn first<'a, T: Pod>(bytes: &'a [u8]) -> Option<&'a T> {
+fn first<T: Pod>(bytes: &[u8]) -> Option<&T> {
     pod::from_bytes(bytes).ok().map(|(entry, _)| entry)
 }
 

@@ -214,6 +214,23 @@ impl<'a> Image<'a> {
         self.bytes.len() as u64
     }
 
+    /// About how many bytes of tables the loader reads: symbols and their texts, relocations; not more than there are.
+    #[must_use]
+    pub fn table_bytes(&self) -> u64 {
+        let dynamic = &self.dynamic;
+        let between = dynamic.strings.saturating_sub(dynamic.symbols);
+        [
+            between,
+            dynamic.strings_size,
+            dynamic.relocations.1,
+            dynamic.functions.1,
+            dynamic.packed.1,
+        ]
+        .iter()
+        .fold(0_u64, |sum, size| sum.saturating_add(*size))
+        .min(self.size())
+    }
+
     /// A text of the string table (`DT_STRTAB`); empty when the offset leads out of it.
     pub(super) fn text(&self, offset: u64) -> &'a [u8] {
         usize::try_from(offset)
