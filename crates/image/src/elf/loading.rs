@@ -106,11 +106,13 @@ impl Loading<'_> {
             let origin = self.origin(0);
             self.library_path = self.folders.list(path, &[':', ';'], &origin, true, self.loader);
         }
-        for name in &self.loader.preload {
-            // Only plain names of privileged libraries go into privileged programs.
-            if self.loader.secure && name.contains('/') {
-                continue;
-            }
+        let loader = self.loader;
+        // Of what the user wants, only plain names of privileged libraries go into privileged programs.
+        let wanted = loader
+            .preload
+            .iter()
+            .filter(|name| !(loader.secure && name.contains('/')));
+        for name in wanted.chain(&loader.system_preload) {
             let before = self.closure.objects.len();
             if let Some(index) = self.need(0, name, Role::Preloaded)
                 && index >= before

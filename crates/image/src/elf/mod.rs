@@ -15,6 +15,7 @@ pub mod cache;
 pub mod closure;
 pub mod diagnostics;
 mod dynamic;
+pub mod estimate;
 
 pub mod facts;
 mod hash;

@@ -32,8 +32,10 @@ pub struct Loader {
     pub cache: Cache,
     /// `LD_LIBRARY_PATH`, ignored in secure mode.
     pub library_path: Option<String>,
-    /// Libraries to be loaded before all others, in order: those of `LD_PRELOAD`, then those of `/etc/ld.so.preload`.
+    /// Libraries to be loaded before all others, by the user's wish (`LD_PRELOAD`). In secure mode paths are ignored.
     pub preload: Vec<String>,
+    /// The same by the system's (`/etc/ld.so.preload`); they come after the user's.
+    pub system_preload: Vec<String>,
     /// `LD_BIND_NOW`: all functions are bound at start.
     pub bind_now: bool,
     /// The program runs with rights that its user has not got, so the user's wishes are ignored.
@@ -61,6 +63,7 @@ impl Loader {
             cache: Cache::default(),
             library_path: None,
             preload: Vec::new(),
+            system_preload: Vec::new(),
             bind_now: false,
             secure: false,
         }
