@@ -4,6 +4,7 @@
 //! reads what came out. So every part works on any host, for images of any other.
 
 pub mod count;
+pub mod elf;
 pub mod generate;
 pub mod pe;
 pub mod symbol;

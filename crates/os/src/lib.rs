@@ -18,6 +18,7 @@ pub mod heap;
 pub mod host;
 pub mod loader;
 pub mod locale;
+pub mod mapping;
 pub mod memory;
 pub mod page_cache;
 pub mod process;

@@ -15,6 +15,11 @@ pub fn attributes(metadata: &Metadata) -> Attributes {
     }
 }
 
+pub fn identity(path: &Path) -> io::Result<(u64, u64)> {
+    let metadata = std::fs::metadata(path)?;
+    Ok((metadata.dev(), metadata.ino()))
+}
+
 pub fn own_attributes(mode: u32) -> Attributes {
     // The owner of /proc/self is the user and group that files are created with, proc(5).
     let own = std::fs::metadata("/proc/self").map_or((0, 0), |metadata| (metadata.uid(), metadata.gid()));

@@ -33,6 +33,15 @@ pub fn attributes(metadata: &Metadata) -> Attributes {
     imp::attributes(metadata)
 }
 
+/// What tells a file from all others on this machine: device and number. Two names of one file give the same. Where a system
+/// does not tell (Windows), a number made of the resolved path.
+///
+/// # Errors
+/// The system's error.
+pub fn identity(path: &Path) -> io::Result<(u64, u64)> {
+    imp::identity(path)
+}
+
 /// The attributes that a new file of ours gets: this mode whatever the umask says, and this process's owner and group.
 #[must_use]
 pub fn own_attributes(mode: u32) -> Attributes {

@@ -146,18 +146,25 @@ pub(super) fn tunables() -> Vec<Tunable> {
 }
 
 pub(super) fn tunables_of(interpreter: &Path) -> Vec<Tunable> {
+    tunable_list::parse(&ask(interpreter, "--list-tunables"))
+}
+
+pub(super) fn diagnostics_of(interpreter: &Path) -> String {
+    ask(interpreter, "--list-diagnostics")
+}
+
+/// What a loader answers; nothing if it does not understand the question.
+fn ask(interpreter: &Path, question: &str) -> String {
     // The environment is emptied so that tunables that are already set do not pass for the defaults.
     let output = Command::new(interpreter)
-        .arg("--list-tunables")
+        .arg(question)
         .env_clear()
         .stdin(Stdio::null())
         .stderr(Stdio::null())
         .output();
     match output {
-        Ok(output) if output.status.success() => {
-            tunable_list::parse(&String::from_utf8_lossy(&output.stdout))
-        }
-        _ => Vec::new(),
+        Ok(output) if output.status.success() => String::from_utf8_lossy(&output.stdout).into_owned(),
+        _ => String::new(),
     }
 }
 

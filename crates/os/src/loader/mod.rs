@@ -115,6 +115,12 @@ pub fn tunables_of(interpreter: &Path) -> Vec<Tunable> {
     imp::tunables_of(interpreter)
 }
 
+/// What the loader `interpreter` says about itself (`ld.so --list-diagnostics`, since glibc 2.33): lines of names and values;
+/// empty if it says nothing.
+pub fn diagnostics_of(interpreter: &Path) -> String {
+    imp::diagnostics_of(interpreter)
+}
+
 /// The files whose code is mapped into a process: the program, its loader, its libraries. Proof that a preloaded library
 /// is in effect.
 ///

@@ -123,6 +123,20 @@ pub fn obstacle(library: &Path, program: &Program) -> Option<Obstacle> {
     unsuitable(&heap, program)
 }
 
+/// What keeps a program from being given another heap, whichever it is, as long as it is made for the program's processor and
+/// for the GNU C library, as ours are.
+#[must_use]
+pub fn general_obstacle(program: &Program) -> Option<Obstacle> {
+    let heap = Program {
+        format: Format::Elf,
+        linkage: Linkage::Library,
+        libc: Libc::Glibc,
+        own_heap: None,
+        ..program.clone()
+    };
+    unsuitable(&heap, program)
+}
+
 /// As [`obstacle`], from what is known about the two files.
 pub fn unsuitable(heap: &Program, program: &Program) -> Option<Obstacle> {
     match program.format {

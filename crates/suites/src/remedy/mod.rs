@@ -26,7 +26,7 @@ use os::process::Observation;
 
 use crate::Artifact;
 
-pub use heap::unlistable;
+pub use heap::{general_obstacle, unlistable};
 
 /// A change outside the program.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -1,0 +1,530 @@
+//! Resolving symbols as the loader does, and what each costs.
+//!
+//! A relocation that names a symbol makes the loader walk through the scope (the program, then its libraries, breadth first)
+//! until one defines the name in the right version. That is where start-up time goes in programs of many libraries: the
+//! product of names and libraries. Only the last name is remembered, so two relocations in a row for the same symbol cost one
+//! search. Functions may be left until they are first called (lazy binding); these are resolved here as well, last, and marked.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+
+use object::LittleEndian as LE;
+use object::elf::{self, Sym64};
+
+use super::closure::{Closure, Role};
+use super::hash::{Name, Steps};
+use super::relocations::{self, Kind, Relocation};
+use super::symbols::{self, Binding, Symbols, Version};
+use super::{Budget, Image, Unreadable};
+
+/// A symbol of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Target {
+    /// The object, as an index in the closure.
+    pub object: usize,
+    /// The symbol, as an index in its table.
+    pub symbol: u32,
+}
+
+/// Steps of one lookup.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Libraries that were looked into.
+    pub libraries: u64,
+    /// Among them, those whose bloom filter said no at once.
+    pub rejected: u64,
+    /// Entries of hash chains.
+    pub chain: u64,
+    /// Comparisons of names.
+    pub comparisons: u64,
+}
+
+/// How a relocation came to its symbol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum How {
+    /// By a search.
+    Searched,
+    /// It is the same symbol as just before.
+    Again,
+    /// The symbol is the file's own (local or hidden), or there is none.
+    Own,
+}
+
+/// One relocation with its symbol.
+#[derive(Clone, Copy, Debug)]
+pub struct Resolution<'a> {
+    /// The object that is written to, as an index in the closure.
+    pub object: usize,
+    /// The place.
+    pub relocation: Relocation,
+    /// The name of the symbol that it asks for.
+    pub name: &'a [u8],
+    /// The version that it asks for.
+    pub version: Option<&'a [u8]>,
+    /// What it gets; none when nothing defines it.
+    pub target: Option<Target>,
+    /// Whether the loader does without, when nothing defines it.
+    pub weak: bool,
+    /// How it came to it.
+    pub how: How,
+    /// Whether the loader leaves it until the function is first called.
+    pub lazy: bool,
+    /// What the search took; nothing unless [`How::Searched`].
+    pub cost: Cost,
+}
+
+/// What may answer a lookup, by the type of the relocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Class {
+    Any,
+    /// Functions and thread-local variables: a program's own entry for a library's function does not count.
+    Defined,
+    /// The program is where the variable is copied to.
+    NotProgram,
+}
+
+impl Class {
+    const fn of(kind: Kind) -> Self {
+        match kind {
+            Kind::JumpSlot => Self::Defined,
+            Kind::Copy => Self::NotProgram,
+            _ if kind.is_tls() => Self::Defined,
+            _ => Self::Any,
+        }
+    }
+}
+
+struct Linked<'a> {
+    image: Image<'a>,
+    symbols: Symbols<'a>,
+}
+
+/// The tables of all objects of a closure.
+pub struct Linker<'a> {
+    closure: &'a Closure,
+    objects: Vec<Linked<'a>>,
+    /// Symbols of which there is one for the whole process, as they are first met.
+    unique: RefCell<HashMap<&'a [u8], Target>>,
+    budget: Cell<Budget>,
+}
+
+impl std::fmt::Debug for Linker<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Linker").finish_non_exhaustive()
+    }
+}
+
+impl<'a> Linker<'a> {
+    /// Reads the tables of all objects.
+    ///
+    /// # Errors
+    /// When one of them is damaged.
+    pub fn new(closure: &'a Closure) -> Result<Self, Unreadable> {
+        let link = |bytes: &'a [u8]| {
+            let image = Image::parse(bytes)?;
+            let symbols = Symbols::read(&image)?;
+            Ok(Linked { image, symbols })
+        };
+        let objects = closure.objects.iter().map(|object| link(&object.bytes));
+        Ok(Self {
+            closure,
+            objects: objects.collect::<Result<_, Unreadable>>()?,
+            unique: RefCell::default(),
+            budget: Cell::new(Budget::of(
+                closure
+                    .objects
+                    .iter()
+                    .map(|object| object.bytes.len() as u64)
+                    .sum(),
+            )),
+        })
+    }
+
+    /// The symbol of a target.
+    #[must_use]
+    pub fn symbol(&self, target: Target) -> Option<symbols::Symbol<'a>> {
+        self.objects.get(target.object)?.symbols.get(target.symbol)
+    }
+
+    /// The first definition of a name in the scope, in any version: what the name means to a program that links to nothing in
+    /// particular.
+    ///
+    /// # Errors
+    /// When the tables are damaged.
+    pub fn find(&self, name: &str) -> Result<Option<Target>, Unreadable> {
+        let mut budget = self.budget.replace(Budget::of(0));
+        for &object in &self.closure.scope {
+            let Some(linked) = self.objects.get(object) else {
+                continue;
+            };
+            let symbols = &linked.symbols;
+            let mut found = None;
+            let wanted = Name::new(name.as_bytes());
+            symbols
+                .hash
+                .search(&wanted, &mut Steps::default(), &mut budget, |symbol, _| {
+                    let is_it = symbols
+                        .entry(symbol)
+                        .is_some_and(|entry| is_definition(entry) && symbols.is_named(entry, wanted.bytes));
+                    found = is_it.then_some(Target { object, symbol });
+                    Ok(is_it)
+                })?;
+            if found.is_some() {
+                self.budget.set(budget);
+                return Ok(found);
+            }
+        }
+        self.budget.set(budget);
+        Ok(None)
+    }
+
+    /// Resolves everything, in the loader's order: first what is bound at start, object by object, then what may wait.
+    ///
+    /// # Errors
+    /// When a file is damaged.
+    pub fn resolve(&self, visit: &mut dyn FnMut(&Resolution<'a>)) -> Result<(), Unreadable> {
+        self.unique.borrow_mut().clear();
+        let is_loader = |object: usize| {
+            self.closure
+                .objects
+                .get(object)
+                .is_some_and(|object| object.role == Role::Loader)
+        };
+        // The loader has relocated itself, and binds its few functions again when all others are done.
+        let (loader, others): (Vec<usize>, Vec<usize>) = self
+            .closure
+            .relocated
+            .iter()
+            .partition(|&&object| is_loader(object));
+        for late in [false, true] {
+            for &object in others.iter().chain(&loader) {
+                self.relocate(object, late, is_loader(object), visit)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn relocate(
+        &self,
+        object: usize,
+        late: bool,
+        at_once: bool,
+        visit: &mut dyn FnMut(&Resolution<'a>),
+    ) -> Result<(), Unreadable> {
+        let Some(linked) = self.objects.get(object) else {
+            return Ok(());
+        };
+        let waits = !(self.closure.bind_now || linked.image.dynamic.bind_now || at_once);
+        let mut last: Option<(u32, Class, Option<Target>)> = None;
+        for relocation in relocations::unpacked(&linked.image)? {
+            if matches!(relocation.kind, Kind::Relative | Kind::Irelative | Kind::None) {
+                continue;
+            }
+            let lazy = waits && relocation.function && relocation.kind == Kind::JumpSlot;
+            if lazy != late {
+                continue;
+            }
+            let index = relocation.symbol;
+            let Some(entry) = linked.symbols.entry(index) else {
+                return Err(Unreadable::Damaged(
+                    "a relocation asks for a symbol that is not there",
+                ));
+            };
+            let class = Class::of(relocation.kind);
+            let version = linked
+                .symbols
+                .versions
+                .of(index)
+                .filter(|version| version.hash != 0);
+            let name = linked.symbols.name(entry);
+            self.pay(1 + name.len() as u64)?;
+            let mut resolution = Resolution {
+                object,
+                relocation,
+                name,
+                version: version.map(|version| version.name),
+                target: None,
+                weak: symbols::binding(entry) == Binding::Weak,
+                how: How::Searched,
+                lazy,
+                cost: Cost::default(),
+            };
+            if symbols::binding(entry) == Binding::Local || is_hidden(entry) {
+                resolution.how = How::Own;
+                resolution.target = Some(Target {
+                    object,
+                    symbol: index,
+                });
+            } else if let Some((_, _, target)) =
+                last.filter(|&(at, of, _)| (at, of) == (index, class) && !lazy)
+            {
+                resolution.how = How::Again;
+                resolution.target = target;
+            } else {
+                let own = Target {
+                    object,
+                    symbol: index,
+                };
+                resolution.target = self.look_up(own, entry, name, version, class, &mut resolution.cost)?;
+                last = Some((index, class, resolution.target));
+            }
+            visit(&resolution);
+        }
+        Ok(())
+    }
+
+    fn pay(&self, steps: u64) -> Result<(), Unreadable> {
+        let mut budget = self.budget.replace(Budget::of(0));
+        let paid = budget.spend(steps);
+        self.budget.set(budget);
+        paid
+    }
+
+    fn look_up(
+        &self,
+        own: Target,
+        reference: &'a Sym64<LE>,
+        name: &'a [u8],
+        version: Option<Version<'a>>,
+        class: Class,
+        cost: &mut Cost,
+    ) -> Result<Option<Target>, Unreadable> {
+        let mut budget = self.budget.replace(Budget::of(0));
+        let mut search = Search {
+            linker: self,
+            own,
+            name: Name::new(name),
+            version,
+            cost,
+            budget: &mut budget,
+        };
+        let mut found = search.scope(class)?;
+        if is_protected(reference) && found.is_some_and(|found| found.object != own.object) {
+            // A protected symbol is the file's own, whoever comes first; the loader searches again to be sure for data.
+            let other = match class {
+                Class::Defined => found,
+                _ => search.scope(Class::Defined)?,
+            };
+            if other.is_some_and(|other| other.object != own.object) {
+                found = Some(own);
+            }
+        }
+        self.budget.set(budget);
+        Ok(found)
+    }
+}
+
+/// One lookup.
+struct Search<'s, 'a> {
+    linker: &'s Linker<'a>,
+    own: Target,
+    name: Name<'a>,
+    version: Option<Version<'a>>,
+    cost: &'s mut Cost,
+    budget: &'s mut Budget,
+}
+
+impl<'a> Search<'_, 'a> {
+    /// The object itself first if it was linked so (`DT_SYMBOLIC`; the program never), then the scope.
+    fn scope(&mut self, class: Class) -> Result<Option<Target>, Unreadable> {
+        let linker = self.linker;
+        let symbolic = self.own.object != 0
+            && linker
+                .objects
+                .get(self.own.object)
+                .is_some_and(|own| own.image.dynamic.symbolic);
+        if symbolic && let Some(found) = self.object(self.own.object, class)? {
+            return Ok(Some(found));
+        }
+        for &object in &linker.closure.scope {
+            if let Some(found) = self.object(object, class)? {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    fn object(&mut self, object: usize, class: Class) -> Result<Option<Target>, Unreadable> {
+        let linker = self.linker;
+        let Some(linked) = linker.objects.get(object) else {
+            return Ok(None);
+        };
+        if class == Class::NotProgram && object == 0 {
+            return Ok(None);
+        }
+        self.cost.libraries += 1;
+        let symbols = &linked.symbols;
+        let mut steps = Steps::default();
+        let mut found = None;
+        // A lookup without version accepts the only version there is, if it is one that others may see.
+        let (mut versions, mut only) = (0, None);
+        let (name, version, cost) = (self.name, self.version, &mut *self.cost);
+        let is_self = |symbol| object == self.own.object && symbol == self.own.symbol;
+        symbols
+            .hash
+            .search(&name, &mut steps, self.budget, |symbol, budget| {
+                let Some(entry) = symbols.entry(symbol) else {
+                    return Ok(false);
+                };
+                if !may_match(entry, class) {
+                    return Ok(false);
+                }
+                if !is_self(symbol) {
+                    cost.comparisons += 1;
+                    budget.spend(name.bytes.len() as u64)?;
+                    if !symbols.is_named(entry, name.bytes) {
+                        return Ok(false);
+                    }
+                }
+                let fits = match fits(symbols, symbol, version) {
+                    Fit::Yes => true,
+                    Fit::No => false,
+                    Fit::OnlyIfAlone => {
+                        versions += 1;
+                        only = only.or(Some(symbol));
+                        false
+                    }
+                };
+                if fits {
+                    found = Some(symbol);
+                }
+                Ok(fits)
+            })?;
+        self.cost.rejected += u64::from(steps.rejected);
+        self.cost.chain += steps.chain;
+        let Some(symbol) = found.or(only.filter(|_| versions == 1)) else {
+            return Ok(None);
+        };
+        let Some(entry) = symbols.entry(symbol).filter(|entry| !is_hidden(entry)) else {
+            return Ok(None);
+        };
+        let target = Target { object, symbol };
+        match symbols::binding(entry) {
+            Binding::Global | Binding::Weak => Ok(Some(target)),
+            Binding::Unique => Ok(Some(self.unique(target, class))),
+            Binding::Local | Binding::Other => Ok(None),
+        }
+    }
+
+    /// The one symbol of this name in the process. When the program holds a copy of it, that is the one.
+    fn unique(&self, target: Target, class: Class) -> Target {
+        let mut table = self.linker.unique.borrow_mut();
+        match table.get(self.name.bytes) {
+            Some(&first) if class != Class::NotProgram => first,
+            Some(_) => target,
+            None => {
+                let first = if class == Class::NotProgram {
+                    self.own
+                } else {
+                    target
+                };
+                table.insert(self.name.bytes, first);
+                target
+            }
+        }
+    }
+}
+
+enum Fit {
+    Yes,
+    No,
+    OnlyIfAlone,
+}
+
+/// Whether a symbol of the right name is of the right version.
+fn fits(symbols: &Symbols<'_>, symbol: u32, wanted: Option<Version<'_>>) -> Fit {
+    /// The first two versions of a library, which those get who ask for none.
+    const OLDEST: u16 = 2;
+    if !symbols.versions.exist() {
+        return Fit::Yes;
+    }
+    let (number, hidden) = symbols.versions.number(symbol);
+    let Some(wanted) = wanted else {
+        return match (number > OLDEST, hidden) {
+            (false, _) => Fit::Yes,
+            (true, true) => Fit::No,
+            (true, false) => Fit::OnlyIfAlone,
+        };
+    };
+    let has = symbols.versions.of(symbol);
+    let same = has.is_some_and(|has| has.hash == wanted.hash && has.name == wanted.name);
+    // An unversioned definition serves all who do not insist.
+    let unversioned = has.is_none_or(|has| has.hash == 0) && !wanted.hidden && !hidden;
+    if same || unversioned { Fit::Yes } else { Fit::No }
+}
+
+/// Whether a symbol can be a definition at all, before its name is looked at.
+fn may_match(entry: &Sym64<LE>, class: Class) -> bool {
+    let kind = entry.st_type();
+    let section = entry.st_shndx.get(LE);
+    let nowhere = entry.st_value.get(LE) == 0 && section != elf::SHN_ABS && kind != elf::STT_TLS;
+    let borrowed = class == Class::Defined && section == elf::SHN_UNDEF;
+    let known = matches!(
+        kind,
+        elf::STT_NOTYPE
+            | elf::STT_OBJECT
+            | elf::STT_FUNC
+            | elf::STT_COMMON
+            | elf::STT_TLS
+            | elf::STT_GNU_IFUNC
+    );
+    known && !nowhere && !borrowed
+}
+
+fn is_definition(entry: &Sym64<LE>) -> bool {
+    entry.st_shndx.get(LE) != elf::SHN_UNDEF && may_match(entry, Class::Defined) && !is_hidden(entry)
+}
+
+fn is_hidden(entry: &Sym64<LE>) -> bool {
+    matches!(entry.st_visibility(), elf::STV_HIDDEN | elf::STV_INTERNAL)
+}
+
+fn is_protected(entry: &Sym64<LE>) -> bool {
+    entry.st_visibility() == elf::STV_PROTECTED
+}
+
+/// Sums over resolutions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Searches.
+    pub lookups: u64,
+    /// Relocations for the same symbol as the one before.
+    pub again: u64,
+    /// Relocations for symbols of the file itself.
+    pub own: u64,
+    /// Searches that found nothing.
+    pub unresolved: u64,
+    /// Steps of all searches.
+    pub cost: Cost,
+}
+
+impl Tally {
+    /// Counts one more.
+    pub fn add(&mut self, resolution: &Resolution<'_>) {
+        match resolution.how {
+            How::Searched => self.lookups += 1,
+            How::Again => self.again += 1,
+            How::Own => self.own += 1,
+        }
+        self.unresolved += u64::from(resolution.target.is_none());
+        self.cost.add(resolution.cost);
+    }
+
+    /// Adds another sum.
+    pub fn merge(&mut self, other: &Self) {
+        self.lookups += other.lookups;
+        self.again += other.again;
+        self.own += other.own;
+        self.unresolved += other.unresolved;
+        self.cost.add(other.cost);
+    }
+}
+
+impl Cost {
+    fn add(&mut self, other: Self) {
+        self.libraries += other.libraries;
+        self.rejected += other.rejected;
+        self.chain += other.chain;
+        self.comparisons += other.comparisons;
+    }
+}

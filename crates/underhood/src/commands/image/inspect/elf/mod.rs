@@ -1,0 +1,135 @@
+//! `image inspect` of ELF files.
+
+mod costs;
+mod disk;
+mod document;
+mod heap;
+mod surroundings;
+
+use std::rc::Rc;
+
+use image::elf::closure::{self, Closure, Program};
+use image::elf::estimate::{UnitCosts, Work};
+use image::elf::facts::Facts;
+use image::elf::lookup::Linker;
+use image::elf::search::{File, Loader};
+use image::elf::{Image, Unreadable};
+use record::format::inspect::{Document, SCHEMA};
+
+use super::Args;
+use crate::context::Context;
+use crate::exit::{Done, Failure, UNSUPPORTED};
+
+/// Inspects one file.
+pub fn run(args: &Args, bytes: &[u8], context: &Context) -> Result<Done, Failure> {
+    let file = args.file.display().to_string();
+    let failed = |error: Unreadable| unreadable(&file, &error);
+    let image = Image::parse(bytes).map_err(failed)?;
+    let facts = Facts::of(&image).map_err(failed)?;
+    let mut inspection = document::alone(&facts);
+    if args.heap {
+        inspection.heap = Some(heap::of(&args.file, bytes)?);
+    } else if args.closure {
+        let loaded = Loaded::of(&args.file, bytes)?;
+        inspection.closure = Some(document::closure(&loaded));
+    } else {
+        inspection.symbols = Some(document::symbols(&image).map_err(failed)?);
+    }
+    let document = Document {
+        schema: SCHEMA.to_owned(),
+        file,
+        elf: Some(inspection),
+        pe: None,
+    };
+    let report = report::inspect::elf::report(&document);
+    context.publish(&report, &record::format::to_text(&document))?;
+    Ok(Done::OK)
+}
+
+/// A program with all that is loaded for it, counted and estimated. Whoever has measured the time to the entry point puts it
+/// beside [`Loaded::estimate`].
+pub struct Loaded {
+    /// What was loaded.
+    pub closure: Closure,
+    /// What is in each object.
+    pub facts: Vec<Facts>,
+    /// What the loader does, counted.
+    pub work: Work,
+    /// What each step costs here, where it can be measured.
+    pub costs: Option<UnitCosts>,
+    /// The loader and what it was told.
+    pub loader: Loader,
+}
+
+impl Loaded {
+    /// Loads a program as this machine's loader would, in this process's environment, and measures what the steps cost.
+    pub fn of(path: &std::path::Path, bytes: &[u8]) -> Result<Self, Failure> {
+        let name = path.display().to_string();
+        let failed = |error: Unreadable| unreadable(&name, &error);
+        let image = Image::parse(bytes).map_err(failed)?;
+        let (closure, loader) = load(path, bytes, &image)?;
+        let facts = closure
+            .objects
+            .iter()
+            .map(|object| Image::parse(&object.bytes).and_then(|image| Facts::of(&image)))
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(failed)?;
+        let linker = Linker::new(&closure).map_err(failed)?;
+        let work = Work::of(&closure, &facts, &linker).map_err(failed)?;
+        let costs = costs::measure(&closure, &linker).ok();
+        Ok(Self {
+            closure,
+            facts,
+            work,
+            costs,
+            loader,
+        })
+    }
+
+    /// Where the loader's time goes, in microseconds; none where the steps cannot be measured.
+    pub fn estimate(&self) -> Option<image::elf::estimate::Estimate> {
+        self.costs.as_ref().map(|costs| self.work.estimate(costs))
+    }
+}
+
+/// Finds everything that a program needs.
+fn load(path: &std::path::Path, bytes: &[u8], image: &Image<'_>) -> Result<(Closure, Loader), Failure> {
+    let name = path.display().to_string();
+    let real = std::fs::canonicalize(path)?;
+    let interpreter = image
+        .interpreter()
+        .unwrap_or_else(|| surroundings::usual_interpreter(image.machine()).to_owned());
+    if interpreter.contains("ld-musl") {
+        return Err(Failure::new(
+            UNSUPPORTED,
+            format!(
+                "follow the libraries of {name}: its loader is musl's, which searches by other rules than the one modelled here, glibc's"
+            ),
+        ));
+    }
+    let loader = surroundings::loader(path, image.machine(), &interpreter)?;
+    let program = Program {
+        path: name.clone(),
+        origin: real
+            .parent()
+            .map(|folder| folder.to_string_lossy().into_owned())
+            .unwrap_or_default(),
+        file: File {
+            identity: os::files::identity(&real)?,
+            bytes: Rc::new(bytes.to_vec()),
+            setuid: false,
+        },
+        interpreter,
+    };
+    let closure = closure::load(program, &loader, &disk::Disk).map_err(|error| unreadable(&name, &error))?;
+    Ok((closure, loader))
+}
+
+fn unreadable(file: &str, error: &Unreadable) -> Failure {
+    match error {
+        Unreadable::Bits32 | Unreadable::BigEndian | Unreadable::Machine(_) => {
+            Failure::new(UNSUPPORTED, format!("inspect {file}: {error}"))
+        }
+        _ => Failure::usage(format!("inspect {file}: {error}")),
+    }
+}
