@@ -362,7 +362,7 @@ impl<'a> Search<'_, 'a> {
         let is_self = |symbol| object == self.own.object && symbol == self.own.symbol;
         symbols
             .hash
-            .search(&name, &mut steps, self.budget, |symbol, budget| {
+            .search(name, &mut steps, self.budget, |symbol, budget| {
                 let Some(entry) = symbols.entry(symbol) else {
                     return Ok(false);
                 };
