@@ -90,6 +90,12 @@ pub fn text(value: f64, unit: Unit) -> String {
     Quantity::new(value, unit).text()
 }
 
+/// A whole number, every digit of it: `12,345`.
+#[must_use]
+pub fn whole(number: u64) -> String {
+    group(&number.to_string())
+}
+
 /// The ends of an interval as text, with as many digits as a value in its midst would have.
 #[must_use]
 pub fn interval(value: f64, low: f64, high: f64, unit: Unit) -> String {

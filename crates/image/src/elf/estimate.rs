@@ -151,7 +151,7 @@ impl Work {
                 estimate.mapping,
                 format!(
                     "{} libraries are opened and mapped: fewer, or one merged library, would lessen it.",
-                    self.libraries
+                    whole(self.libraries)
                 ),
             ),
             (
@@ -159,7 +159,8 @@ impl Work {
                 format!(
                     "{} relative relocations write to {} pages, which every process then holds for itself: prelinking, where the \
                      libraries get the addresses that they were prepared for, would remove both.",
-                    self.relative, self.relative_pages
+                    whole(self.relative),
+                    whole(self.relative_pages)
                 ),
             ),
             (
@@ -191,25 +192,103 @@ impl Work {
         format!(
             "{} places were tried in vain: fewer folders in LD_LIBRARY_PATH and RPATH, or the libraries in the loader's cache \
              (ldconfig), would remove them.",
-            self.misses
+            whole(self.misses)
         )
     }
 
     fn lookup_remedy(&self) -> String {
         let mut text = format!(
             "{} lookups through {} libraries, each into {:.1} of them: prelinking or -Bsymbolic-functions would remove them",
-            self.eager.lookups,
-            self.libraries + 1,
+            whole(self.eager.lookups),
+            whole(self.libraries + 1),
             self.depth().unwrap_or(0.0)
         );
         if self.sysv_only > 0 {
             text.push_str(&format!(
                 "; {} libraries have only the older hash table, where names are compared in vain ({} comparisons in all): link \
                  them with --hash-style=gnu",
-                self.sysv_only, self.eager.cost.comparisons
+                whole(self.sysv_only),
+                whole(self.eager.cost.comparisons)
             ));
         }
         text.push('.');
         text
+    }
+}
+
+/// A whole number for people: `12,345`.
+fn whole(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::elf::lookup::Cost;
+
+    const COSTS: UnitCosts = UnitCosts {
+        miss: 500.0,
+        library: 30_000.0,
+        relative: 1.0,
+        copied_page: 1000.0,
+        read_page: 1600.0,
+        step: 20.0,
+    };
+
+    #[test]
+    fn each_count_has_its_price_and_the_largest_its_remedy() {
+        let mut work = Work {
+            libraries: 40,
+            misses: 10,
+            folder_checks: 2,
+            relative: 5000,
+            relative_pages: 100,
+            symbol_pages: 20,
+            table_pages: 160,
+            ..Work::default()
+        };
+        work.eager = Tally {
+            lookups: 12_000,
+            cost: Cost {
+                libraries: 240_000,
+                comparisons: 13_000,
+                ..Cost::default()
+            },
+            ..Tally::default()
+        };
+        let estimate = work.estimate(&COSTS);
+        assert_eq!(
+            estimate,
+            Estimate {
+                search: 6.0,
+                mapping: 1200.0,
+                relative: 5.0,
+                lookup: 4800.0,
+                faults: 120.0 + 16.0,
+            }
+        );
+        let remedy = work.remedy(&estimate);
+        assert!(
+            remedy.contains("12,000 lookups through 41 libraries, each into 20.0 of them: prelinking")
+                && remedy.contains("of 6.1 ms")
+                && !remedy.contains("hash"),
+            "{remedy}"
+        );
+        work.sysv_only = 40;
+        assert!(work.remedy(&estimate).contains("--hash-style=gnu"));
+        work.misses = 100_000;
+        assert!(
+            work.remedy(&work.estimate(&COSTS))
+                .contains("100,000 places were tried in vain")
+        );
+        assert!(Work::default().remedy(&Estimate::default()).contains("0 µs"));
     }
 }

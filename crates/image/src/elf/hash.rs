@@ -4,6 +4,8 @@
 //! (`DT_GNU_HASH`) first asks a bloom filter, two bits of one word, which mostly tells at once that the name is not here; its
 //! chains hold hashes, so that a name is compared only where the hash agrees. The loader prefers the newer one.
 
+use std::cell::OnceCell;
+
 use object::LittleEndian as LE;
 use object::elf;
 use object::pod;
@@ -32,12 +34,13 @@ pub(super) enum Table<'a> {
     Empty,
 }
 
-/// A name with its hashes, each made once a lookup.
-#[derive(Clone, Copy, Debug)]
+/// A name with its hashes, each made at most once a lookup.
+#[derive(Clone, Debug)]
 pub(super) struct Name<'a> {
     pub(super) bytes: &'a [u8],
     gnu: u32,
-    sysv: u32,
+    /// Made only when a library asks for it, as the loader does.
+    sysv: OnceCell<u32>,
 }
 
 impl<'a> Name<'a> {
@@ -45,8 +48,12 @@ impl<'a> Name<'a> {
         Self {
             bytes,
             gnu: elf::gnu_hash(bytes),
-            sysv: elf::hash(bytes),
+            sysv: OnceCell::new(),
         }
+    }
+
+    fn sysv(&self) -> u32 {
+        *self.sysv.get_or_init(|| elf::hash(self.bytes))
     }
 }
 
@@ -152,7 +159,7 @@ impl<'a> Table<'a> {
                 Ok(false)
             }
             Self::Sysv { buckets, chains } => {
-                let mut symbol = at(buckets, name.sysv % length(buckets)).unwrap_or(0);
+                let mut symbol = at(buckets, name.sysv() % length(buckets)).unwrap_or(0);
                 while symbol != 0 {
                     steps.chain += 1;
                     budget.spend(1)?;

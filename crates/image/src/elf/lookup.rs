@@ -358,11 +358,11 @@ impl<'a> Search<'_, 'a> {
         let mut found = None;
         // A lookup without version accepts the only version there is, if it is one that others may see.
         let (mut versions, mut only) = (0, None);
-        let (name, version, cost) = (self.name, self.version, &mut *self.cost);
+        let (name, version, cost) = (&self.name, self.version, &mut *self.cost);
         let is_self = |symbol| object == self.own.object && symbol == self.own.symbol;
         symbols
             .hash
-            .search(&name, &mut steps, self.budget, |symbol, budget| {
+            .search(name, &mut steps, self.budget, |symbol, budget| {
                 let Some(entry) = symbols.entry(symbol) else {
                     return Ok(false);
                 };
@@ -492,8 +492,10 @@ pub struct Tally {
     pub again: u64,
     /// Relocations for symbols of the file itself.
     pub own: u64,
-    /// Searches that found nothing.
+    /// Relocations whose symbol nothing defines.
     pub unresolved: u64,
+    /// Among them, those that are not weak: the loader reports an error when it comes to them.
+    pub missing: u64,
     /// Steps of all searches.
     pub cost: Cost,
 }
@@ -507,6 +509,7 @@ impl Tally {
             How::Own => self.own += 1,
         }
         self.unresolved += u64::from(resolution.target.is_none());
+        self.missing += u64::from(resolution.target.is_none() && !resolution.weak);
         self.cost.add(resolution.cost);
     }
 
@@ -516,6 +519,7 @@ impl Tally {
         self.again += other.again;
         self.own += other.own;
         self.unresolved += other.unresolved;
+        self.missing += other.missing;
         self.cost.add(other.cost);
     }
 }

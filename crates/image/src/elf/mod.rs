@@ -16,7 +16,6 @@ pub mod closure;
 pub mod diagnostics;
 mod dynamic;
 pub mod estimate;
-
 pub mod facts;
 mod hash;
 mod loading;

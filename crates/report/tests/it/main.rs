@@ -2,6 +2,7 @@
 //!
 //! `UNDERHOOD_REGENERATE=1 cargo test -p underhood-report` writes the texts anew; then read the difference.
 
+mod inspect;
 mod odd;
 mod samples;
 mod snapshots;

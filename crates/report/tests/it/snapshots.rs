@@ -31,7 +31,7 @@ fn plain(report: &Report, width: usize, unicode: bool) -> String {
 }
 
 /// The report in a narrow and in a wide terminal, with no line wider than either.
-fn both(name: &str, report: &Report) {
+pub(crate) fn both(name: &str, report: &Report) {
     for width in [80, 120] {
         let text = plain(report, width, true);
         for line in text.lines().filter(|line| !line.starts_with("    underhood")) {

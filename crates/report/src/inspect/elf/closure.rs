@@ -1,6 +1,8 @@
 //! What the loader does for a program and its libraries: where each is found, what it asks for, and where the time goes.
 
-use record::format::inspect::elf::{Closure, Ending, Estimate, Object, Outcome, Reason, Role, Search};
+use record::format::inspect::elf::{
+    Closure, Ending, Estimate, Lookups, Object, Outcome, Reason, Role, Search,
+};
 use record::model::Unit;
 
 use super::count;
@@ -22,9 +24,9 @@ pub(super) fn of(report: &mut Report, closure: &Closure) {
              {depth:.1} files on average; {} more wait for their first call.",
             count(work.libraries, "library", "libraries"),
             count(work.misses, "look", "looks"),
-            work.relative,
-            work.eager.lookups,
-            work.lazy.lookups,
+            quantity::whole(work.relative),
+            quantity::whole(work.eager.lookups),
+            quantity::whole(work.lazy.lookups),
         ),
     );
     report.items.push(Item::Table(objects(closure)));
@@ -64,11 +66,22 @@ fn missing(report: &mut Report, closure: &Closure) {
             Ending::Loaded | Ending::Known | Ending::SameFile => {}
         }
     }
-    let unresolved = closure.work.eager.unresolved + closure.work.lazy.unresolved;
-    if unresolved > 0 {
+    let of = |part: fn(&Lookups) -> u64| part(&closure.work.eager) + part(&closure.work.lazy);
+    let missing = of(|lookups| lookups.missing);
+    if missing > 0 {
+        report.sentence(
+            Tone::Bad,
+            format!(
+                "{} defined by nothing that is loaded: an error at start, or at the first call of a function.",
+                count(missing, "symbol is", "symbols are")
+            ),
+        );
+    }
+    let optional = of(|lookups| lookups.unresolved) - missing;
+    if optional > 0 {
         report.note(format!(
-            "{} defined by nothing that is loaded; weak ones do no harm.",
-            count(unresolved, "symbol reference is", "symbol references are")
+            "{} defined by nothing that is loaded, and need not be (weak).",
+            count(optional, "symbol is", "symbols are")
         ));
     }
 }
@@ -102,7 +115,6 @@ fn objects(closure: &Closure) -> Table {
                 object.path.as_str().into(),
                 how_found(closure, index, object).into(),
                 number(relocations.relative + relocations.packed),
-                number(relocations.pages),
                 number(eager.lookups),
                 if eager.lookups > 0 {
                     Cell::from(format!("{:.1}", eager.libraries as f64 / eager.lookups as f64))
@@ -120,7 +132,6 @@ fn objects(closure: &Closure) -> Table {
             Column::always("file"),
             Column::ranked(2, "found by"),
             Column::always("relative"),
-            Column::ranked(3, "pages"),
             Column::always("lookups"),
             Column::ranked(1, "files each"),
             Column::ranked(1, "later"),
@@ -131,7 +142,7 @@ fn objects(closure: &Closure) -> Table {
 }
 
 fn number(value: u64) -> Cell {
-    value.to_string().into()
+    quantity::whole(value).into()
 }
 
 fn how_found(closure: &Closure, index: usize, object: &Object) -> String {

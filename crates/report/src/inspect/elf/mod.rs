@@ -159,7 +159,7 @@ fn kinds(relocations: &Relocations) -> Vec<(&'static str, String)> {
     ]
     .into_iter()
     .filter(|(_, count)| *count > 0)
-    .map(|(name, count)| (name, count.to_string()))
+    .map(|(name, count)| (name, quantity::whole(count)))
     .collect()
 }
 
@@ -179,5 +179,9 @@ fn pairs(caption: &str, rows: Vec<(&'static str, String)>) -> Table {
 }
 
 fn count(number: u64, one: &str, many: &str) -> String {
-    format!("{number} {}", if number == 1 { one } else { many })
+    format!(
+        "{} {}",
+        quantity::whole(number),
+        if number == 1 { one } else { many }
+    )
 }

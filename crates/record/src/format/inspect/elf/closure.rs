@@ -77,6 +77,8 @@ pub struct Lookups {
     pub own: u64,
     /// Relocations for symbols that nothing defines.
     pub unresolved: u64,
+    /// Among them, those that are not weak.
+    pub missing: u64,
     /// Libraries that were looked into.
     pub libraries: u64,
     /// Among them, those that the bloom filter ruled out.

@@ -191,6 +191,7 @@ fn lookups(tally: &Tally) -> wire::Lookups {
         again: tally.again,
         own: tally.own,
         unresolved: tally.unresolved,
+        missing: tally.missing,
         libraries: tally.cost.libraries,
         rejected: tally.cost.rejected,
         chain: tally.cost.chain,
