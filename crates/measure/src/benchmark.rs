@@ -70,6 +70,11 @@ pub trait Benchmark: Sync {
     /// Its description.
     fn info(&self) -> &'static Info;
 
+    /// Whether a subject of its suite concerns it; one that does not is no case at all.
+    fn takes(&self, _subject: &str) -> bool {
+        true
+    }
+
     /// Whether this case can run on this machine. Asked by the main program before anything is started.
     fn support(&self, case: &Case) -> Support;
 

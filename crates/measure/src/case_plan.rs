@@ -95,13 +95,18 @@ pub fn plan(
         let subjects = subjects_of(info.suite);
         known_subjects.extend(subjects.iter().map(|subject| subject.name.clone()));
         let chosen: Vec<&Subject> = if request.subjects.is_empty() {
-            subjects.iter().filter(|subject| subject.by_default).collect()
+            subjects
+                .iter()
+                .filter(|subject| subject.by_default && benchmark.takes(&subject.name))
+                .collect()
         } else {
             let mut chosen = Vec::new();
             for (name, used) in request.subjects.iter().zip(&mut used_subjects) {
                 if let Some(subject) = subjects.iter().find(|subject| &subject.name == name) {
                     *used = true;
-                    chosen.push(subject);
+                    if benchmark.takes(name) {
+                        chosen.push(subject);
+                    }
                 }
             }
             chosen

@@ -73,6 +73,50 @@ fn a_static_program_starts_faster_than_one_with_libraries() {
     assert_eq!(scratch(cache.path()), [""; 0]);
 }
 
+/// The shape of the article's result, in counts, which no noise changes.
+#[test]
+fn the_articles_table_has_its_six_cells_in_every_folder() {
+    let cache = tempfile::tempdir().unwrap();
+    let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    let list = format!("{},{}", folders[0].path().display(), folders[1].path().display());
+    let output = measure(
+        cache.path(),
+        &["load", "--table", "-r", "1", "--seconds", "0.02", "--dir", &list],
+    );
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let cells = document["measurements"].as_array().unwrap();
+    assert_eq!(cells.len(), 12);
+    for cell in cells {
+        let count = |metric: &str| cell["metrics"][metric]["estimate"].as_f64().unwrap();
+        let (subject, import) = (&cell["subject"], &cell["parameters"]["import"]);
+        let (moved, fixups) = if subject == "default" {
+            (9.0, 4500.0)
+        } else {
+            (0.0, 0.0)
+        };
+        assert_eq!((count("moved"), count("fixups")), (moved, fixups), "{subject}");
+        let looked_up = if subject == "bound" { 0.0 } else { 1000.0 };
+        let (names, ordinals) = if import == "name" {
+            (looked_up, 0.0)
+        } else {
+            (0.0, looked_up)
+        };
+        assert_eq!(
+            (count("names"), count("ordinals")),
+            (names, ordinals),
+            "{subject} {import}"
+        );
+    }
+    for folder in &folders {
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+}
+
 #[test]
 fn without_a_compiler_the_case_is_a_row_with_the_package_to_install() {
     let cache = tempfile::tempdir().unwrap();

@@ -1,5 +1,6 @@
 //! The report of a run of benchmarks: findings first, then a table a benchmark, pictures, what could not run.
 
+pub mod article;
 mod charts;
 mod findings;
 mod groups;
@@ -69,6 +70,9 @@ pub fn report(run: &Run, details: bool) -> Report {
     report
 }
 
+/// As many reasons are told one by one.
+const TOLD: usize = 3;
+
 /// How many trials are to be read with care, and the reasons.
 fn contaminated(run: &Run) -> String {
     let trials = run.measurements.iter().flat_map(|m| &m.trials);
@@ -85,7 +89,17 @@ fn contaminated(run: &Run) -> String {
     }
     match some {
         0 => String::new(),
-        _ => format!("{some} of {all} trials were disturbed: {}.", reasons.join("; ")),
+        _ => {
+            let more = match reasons.len().saturating_sub(TOLD) {
+                0 => String::new(),
+                more => format!("; and {more} more of the kind"),
+            };
+            reasons.truncate(TOLD);
+            format!(
+                "{some} of {all} trials were disturbed: {}{more}.",
+                reasons.join("; ")
+            )
+        }
     }
 }
 

@@ -1,10 +1,10 @@
 //! From a case to the set that it needs.
 
-use image::generate::{Format, Naming, References, Set};
+use image::generate::{Format, Import, Naming, References, Set};
 use measure::model::Case;
 use measure::parameter::{Kind, Parameter};
 
-use super::subject::WAYS;
+use super::subject::{TREATMENTS, Treatment, WAYS};
 
 /// The environment variable that tells the worker in which folder its set was built.
 pub const FOLDER: &str = "UNDERHOOD_LOAD_SET";
@@ -52,6 +52,23 @@ pub(super) const CROSS: Parameter = Parameter {
     kind: Kind::Number { min: 0, max: 10_000 },
 };
 
+pub(super) const IMPORT: Parameter = Parameter {
+    name: "import",
+    default: "name+ordinal",
+    unit: "",
+    summary: "how the program names the functions that it imports",
+    kind: Kind::Word(&["name", "ordinal"]),
+};
+
+/// What is done to a case's set after it was built.
+#[must_use]
+pub fn treatment(case: &Case) -> Treatment {
+    TREATMENTS
+        .iter()
+        .find(|(name, ..)| *name == case.subject)
+        .map_or(Treatment::None, |(_, treatment, _)| *treatment)
+}
+
 /// The set that a case of this suite is about.
 ///
 /// # Errors
@@ -63,8 +80,17 @@ pub fn of(case: &Case) -> Result<Set, String> {
             .ok_or_else(|| format!("it has no parameter {name}"))?;
         text.parse().map_err(|_| format!("{name}={text} is not a number"))
     };
+    let treatment = TREATMENTS.iter().find(|(name, ..)| *name == case.subject);
     let mut set = Set {
-        format: Format::Elf,
+        format: if treatment.is_some() {
+            Format::Pe
+        } else {
+            Format::Elf
+        },
+        import: match case.parameter("import") {
+            Some("ordinal") => Import::Ordinal,
+            _ => Import::Name,
+        },
         libraries: number("libraries")?,
         functions: number("functions")?,
         globals: number("globals")?,
@@ -79,11 +105,13 @@ pub fn of(case: &Case) -> Result<Set, String> {
         },
         ..Set::default()
     };
-    let way = WAYS
-        .iter()
-        .find(|way| way.name == case.subject)
-        .ok_or_else(|| format!("{} is no way of linking", case.subject))?;
-    (way.apply)(&mut set);
+    if treatment.is_none() {
+        let way = WAYS
+            .iter()
+            .find(|way| way.name == case.subject)
+            .ok_or_else(|| format!("{} is no way of linking", case.subject))?;
+        (way.apply)(&mut set);
+    }
     set.check().map_err(|refused| refused.to_string())?;
     Ok(set)
 }

@@ -13,6 +13,7 @@ use measure::trial::{Amount, Sample, Trial, TrialError};
 use os::process::{Arrival, End, Place, Spec, Visit};
 
 use super::set::{CROSS, FOLDER, FUNCTIONS, GLOBALS, LIBRARIES, NAME_LENGTH, REFERENCES};
+use super::subject::WAYS;
 
 pub struct Start;
 
@@ -57,6 +58,10 @@ const fn metric(name: &'static str, unit: Unit) -> MetricInfo {
 impl Benchmark for Start {
     fn info(&self) -> &'static Info {
         &INFO
+    }
+
+    fn takes(&self, subject: &str) -> bool {
+        WAYS.iter().any(|way| way.name == subject)
     }
 
     fn support(&self, case: &Case) -> Support {

@@ -15,7 +15,37 @@ pub struct Way {
     pub apply: fn(&mut Set),
 }
 
-/// The baseline first.
+/// What is done to a PE set after it was linked, as the article's tools did it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Treatment {
+    /// Nothing: all libraries ask for the same address.
+    None,
+    /// REBASE: each gets an address of its own.
+    Based,
+    /// REBASE and then BIND: the addresses of all imports are written into the files.
+    Bound,
+}
+
+/// The subjects of PE sets, with their summaries; the baseline first.
+pub const TREATMENTS: &[(&str, Treatment, &str)] = &[
+    (
+        "default",
+        Treatment::None,
+        "PE: as linked, all libraries ask for the same address",
+    ),
+    (
+        "based",
+        Treatment::Based,
+        "PE: each library has an address of its own (REBASE)",
+    ),
+    (
+        "bound",
+        Treatment::Bound,
+        "PE: based, and the addresses of all imports stand in the files (BIND)",
+    ),
+];
+
+/// The ways of linking ELF sets; the baseline first.
 pub const WAYS: &[Way] = &[
     Way {
         name: "stock",
@@ -82,13 +112,17 @@ pub const WAYS: &[Way] = &[
 /// Every subject of the load suite.
 #[must_use]
 pub fn all() -> Vec<Subject> {
-    WAYS.iter()
-        .map(|way| Subject {
-            name: way.name.to_owned(),
-            summary: way.summary.to_owned(),
+    let ways = WAYS.iter().map(|way| (way.name, way.summary, way.by_default));
+    let treatments = TREATMENTS
+        .iter()
+        .map(|(name, _, summary)| (*name, *summary, true));
+    ways.chain(treatments)
+        .map(|(name, summary, by_default)| Subject {
+            name: name.to_owned(),
+            summary: summary.to_owned(),
             support: Support::Yes,
             environment: Vec::new(),
-            by_default: way.by_default,
+            by_default,
         })
         .collect()
 }

@@ -1,5 +1,6 @@
 //! `underhood measure`: plan, run trials, record, report.
 
+use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use measure::benchmark::Benchmark;
@@ -49,6 +50,12 @@ pub struct Args {
     /// Show every metric
     #[arg(long)]
     details: bool,
+    /// Put the sets of the load suite into these folders, for example on several file systems
+    #[arg(long, value_name = "DIR,DIR", value_delimiter = ',')]
+    dir: Vec<PathBuf>,
+    /// The article's table: a PE program as linked, based, and bound, by name and by ordinal, with the published figures (load)
+    #[arg(long, conflicts_with_all = ["subject", "preset"])]
+    table: bool,
 }
 
 fn setting(text: &str) -> Result<(String, String), String> {
@@ -99,7 +106,7 @@ pub fn now_unix() -> f64 {
 /// Runs the command.
 pub fn run(args: Args, context: &Context) -> Result<Done, Failure> {
     let mut plan = plan(&args)?;
-    let sets = load_sets::provide(&mut plan, context.common.quiet)?;
+    let (sets, places) = load_sets::provide(&mut plan, &args.dir, context.common.quiet)?;
     let mut run = Run {
         kind: RunKind::Measure,
         started_unix: now_unix(),
@@ -112,7 +119,7 @@ pub fn run(args: Args, context: &Context) -> Result<Done, Failure> {
         session: None,
         comparisons: Vec::new(),
         tuning: None,
-        warnings: Vec::new(),
+        warnings: places,
     };
     if plan.cases.is_empty() {
         run.status = RunStatus::Complete;
@@ -121,7 +128,12 @@ pub fn run(args: Args, context: &Context) -> Result<Done, Failure> {
     }
     drop(sets);
     let document = record::format::to_text(&record::format::run::Document::of(&run));
-    context.publish(&report::of(&run, args.details), &document)?;
+    let report = if args.table {
+        report::measure::article::report(&run)
+    } else {
+        report::of(&run, args.details)
+    };
+    context.publish(&report, &document)?;
     Ok(Done(match run.status {
         RunStatus::Interrupted => INTERRUPTED,
         _ if run.measurements.is_empty() => UNSUPPORTED,
@@ -132,7 +144,12 @@ pub fn run(args: Args, context: &Context) -> Result<Done, Failure> {
 fn plan(args: &Args) -> Result<Plan, Failure> {
     let all = suites::benchmarks();
     let infos: Vec<_> = all.iter().map(|benchmark| benchmark.info()).collect();
-    let chosen = selector::select(&args.selectors, &infos).map_err(Failure::usage)?;
+    let selectors = if args.table {
+        table_selectors(&args.selectors)?
+    } else {
+        args.selectors.clone()
+    };
+    let chosen = selector::select(&selectors, &infos).map_err(Failure::usage)?;
     let chosen: Vec<&'static dyn Benchmark> = all
         .into_iter()
         .filter(|benchmark| chosen.iter().any(|info| std::ptr::eq(*info, benchmark.info())))
@@ -148,6 +165,18 @@ fn plan(args: &Args) -> Result<Plan, Failure> {
     .map_err(Failure::usage)?;
     refuse_missing_processors(&mut plan);
     Ok(plan)
+}
+
+/// The table is made of one benchmark, whose suite alone may be named.
+fn table_selectors(given: &[String]) -> Result<Vec<String>, Failure> {
+    let benchmark = "load/pe".to_owned();
+    match given {
+        [] => Ok(vec![benchmark]),
+        [one] if one == "load" || *one == benchmark => Ok(vec![benchmark]),
+        _ => Err(Failure::usage(
+            "make the table: it belongs to the suite load; write measure load --table",
+        )),
+    }
 }
 
 /// More processors than there are cannot be used: a row with the reason.

@@ -26,6 +26,19 @@ impl Samples {
 }
 
 impl Plan<'_> {
+    /// As [`Plan::load`], in the memory of an earlier load when there is one: to measure loading and not the system's making of memory.
+    ///
+    /// # Errors
+    /// As [`Plan::load`].
+    pub fn load_into(&self, earlier: Option<Loaded>) -> Result<Loaded, Refused> {
+        // In load order from the end, since buffers are taken from there.
+        let modules = earlier.map(|loaded| loaded.modules).unwrap_or_default();
+        walk::load(
+            self,
+            modules.into_iter().rev().map(|module| module.image).collect(),
+        )
+    }
+
     /// Loads up to `count` times, at least once, and stops before that when `limit` is over. A first load that is not among the
     /// samples brings the memory, which the others use again. Each result is compared with the first.
     ///
@@ -37,14 +50,7 @@ impl Plan<'_> {
         let (fingerprint, counts) = (loaded.fingerprint(), loaded.counts);
         let mut times = Vec::new();
         while times.is_empty() || (times.len() < count && start.elapsed() < limit) {
-            // In load order from the end, since buffers are taken from there.
-            let buffers = loaded
-                .modules
-                .into_iter()
-                .rev()
-                .map(|module| module.image)
-                .collect();
-            loaded = walk::load(self, buffers)?;
+            loaded = self.load_into(Some(loaded))?;
             if loaded.counts != counts || loaded.fingerprint() != fingerprint {
                 return Err(Refused::Unstable);
             }
