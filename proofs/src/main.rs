@@ -13,6 +13,7 @@ mod common;
 mod entry;
 mod heap;
 mod launch;
+mod load;
 mod power;
 mod tune;
 
@@ -52,6 +53,11 @@ const PROOFS: &[Proof] = &[
         name: "heap",
         help: "heaptest: the single lock's disease; system beside the same loop in C",
         run: heap::run,
+    },
+    Proof {
+        name: "load",
+        help: "based, bound, by ordinal, hash tables: the shape of the article's result",
+        run: load::run,
     },
     Proof {
         name: "tune",

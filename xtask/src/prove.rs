@@ -51,6 +51,11 @@ const PROOFS: &[Proof] = &[
         program: &["--package=underhood-proofs", "--", "heap"],
     },
     Proof {
+        name: "load",
+        help: "based, bound, by ordinal, hash tables: the shape of the article's result on load time",
+        program: &["--package=underhood-proofs", "--", "load"],
+    },
+    Proof {
         name: "tune",
         help: "tune on programs that gain, that do not, and that must be refused",
         program: &["--package=underhood-proofs", "--", "tune"],
