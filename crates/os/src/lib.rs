@@ -16,6 +16,7 @@ pub mod dirs;
 pub mod files;
 pub mod heap;
 pub mod host;
+pub mod library;
 pub mod loader;
 pub mod locale;
 pub mod mapping;

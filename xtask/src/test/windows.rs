@@ -49,6 +49,23 @@ const COMMANDS: &[(&[&str], &str)] = &[
         ],
         "\"schema\":\"underhood.time/1\"",
     ),
+    (
+        &[
+            "time",
+            "--to",
+            "entry",
+            "--runs",
+            "3",
+            "--no-store",
+            "--json",
+            "-",
+            "--",
+            "cmd",
+            "/c",
+            "exit",
+        ],
+        "\"to_entry_us\":{\"estimate\":",
+    ),
 ];
 
 /// Builds the tests and runs them.

@@ -4,6 +4,7 @@
 //! the worker where it is ([`set::FOLDER`]); the subject is the way in which it is linked, or what was done to it afterwards.
 //! ELF sets are started; PE sets are loaded by the reference loader of [`image::pe::loader`], on any system.
 
+mod dlopen;
 mod pe;
 pub mod set;
 mod start;
@@ -12,4 +13,4 @@ pub mod subject;
 use measure::benchmark::Benchmark;
 
 /// The benchmarks, in the order of `list`.
-pub const BENCHMARKS: &[&dyn Benchmark] = &[&start::Start, &pe::Pe];
+pub const BENCHMARKS: &[&dyn Benchmark] = &[&start::Start, &dlopen::Dlopen, &pe::Pe];
