@@ -7,5 +7,6 @@ mod loader;
 mod objdump;
 mod sample;
 mod system;
+mod tables;
 mod tools;
 mod wine;

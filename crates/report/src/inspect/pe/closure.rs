@@ -1,5 +1,6 @@
 //! What the reference loader did with a file and its libraries.
 
+use record::format::Number;
 use record::format::inspect::pe::{Closure, Module};
 use record::model::Unit;
 
@@ -12,33 +13,42 @@ const LISTED: usize = 60;
 /// Adds the closure to a report.
 pub(super) fn of(report: &mut Report, closure: &Closure) {
     let counts = &closure.counts;
-    let microseconds = |value: f64| quantity::text(value, Unit::Microseconds);
+    let microseconds = |value: Number| quantity::text(value.0, Unit::Microseconds);
     for difference in closure.differences.iter().take(LISTED) {
         report.sentence(
             Tone::Bad,
             format!("The reference loader and the reader disagree, so one of them is wrong: {difference}"),
         );
     }
+    let number = |count: u64| quantity::text(count as f64, Unit::Count);
     report.sentence(
         Tone::Plain,
         format!(
-            "The reference loader maps {} files, moves {} of them with {} fixups, looks up {} names with {} comparisons and {} ordinals, finds {} of the bindings valid and {} not, and dirties {} pages.",
-            counts.modules,
-            counts.moved,
-            counts.fixups,
-            counts.names,
-            counts.comparisons,
-            counts.ordinals,
-            counts.bound,
-            counts.stale,
-            counts.dirtied_pages,
+            "The reference loader maps {} files and moves {} of them with {} fixups, looks up {} names with {} comparisons and {} ordinals, and dirties {} pages.",
+            number(counts.modules),
+            number(counts.moved),
+            number(counts.fixups),
+            number(counts.names),
+            number(counts.comparisons),
+            number(counts.ordinals),
+            number(counts.dirtied_pages),
         ),
     );
+    if counts.bound + counts.stale > 0 {
+        report.sentence(
+            if counts.stale > 0 { Tone::Bad } else { Tone::Good },
+            format!(
+                "Of the bound imports it finds {} right as they stand and {} that do not hold any more.",
+                number(counts.bound),
+                number(counts.stale),
+            ),
+        );
+    }
     match &closure.remedy {
         Some(remedy) => report.sentence(
             Tone::Good,
             format!(
-                "{} It is {} of {} here.",
+                "{} That takes {} of {} here.",
                 remedy.sentence,
                 microseconds(remedy.saves_us),
                 microseconds(closure.fastest.total_us)
@@ -54,7 +64,7 @@ pub(super) fn of(report: &mut Report, closure: &Closure) {
         let more = closure.modules.len() - LISTED;
         report.note(format!("{more} more files stand in the document (--json)."));
     }
-    let phase = |name: &str, value: f64| Row {
+    let phase = |name: &str, value: Number| Row {
         tone: Tone::Plain,
         cells: vec![name.into(), microseconds(value).into()],
     };
@@ -73,6 +83,16 @@ pub(super) fn of(report: &mut Report, closure: &Closure) {
         report.note(format!(
             "Not beside the file, and so taken for libraries of the system, with made-up addresses: {}.",
             closure.outside.join(", ")
+        ));
+    }
+    let dynamic = closure
+        .modules
+        .iter()
+        .filter(|module| module.dynamic_base)
+        .count();
+    if dynamic > 0 {
+        report.note(format!(
+            "{dynamic} of the files have DYNAMIC_BASE: today's Windows chooses their addresses itself, so rebasing and binding help there only when that flag is cleared. The reference loader ignores it.",
         ));
     }
     report.note(

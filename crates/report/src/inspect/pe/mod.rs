@@ -32,18 +32,30 @@ pub fn report(document: &Document) -> Report {
     report
 }
 
+fn counted(count: u64, one: &str, many: &str) -> String {
+    let number = quantity::text(count as f64, Unit::Count);
+    format!("{number} {}", if count == 1 { one } else { many })
+}
+
 /// What the file is, in a sentence.
 fn what(name: &str, inspection: &Inspection) -> String {
     let file = &inspection.file;
     let sum = |of: fn(&Import) -> u64| inspection.imports.iter().map(of).sum::<u64>();
+    let imports = match inspection.imports.len() as u64 {
+        0 => "imports nothing".to_owned(),
+        libraries => format!(
+            "imports {} by name and {} by ordinal from {}",
+            counted(sum(|import| import.by_name), "function", "functions"),
+            sum(|import| import.by_ordinal),
+            counted(libraries, "library", "libraries"),
+        ),
+    };
+    let fixups = file.fixups.0.iter().map(|(_, count)| count).sum();
     format!(
-        "{name} is a Windows {} for {}: it imports {} functions by name and {} by ordinal from {} libraries, and has {} fixups.",
+        "{name} is a Windows {} for {}. It {imports}, and has {}.",
         file.kind,
         file.machine,
-        sum(|import| import.by_name),
-        sum(|import| import.by_ordinal),
-        inspection.imports.len(),
-        file.fixups.0.iter().map(|(_, count)| count).sum::<u64>(),
+        counted(fixups, "fixup", "fixups"),
     )
 }
 
@@ -114,7 +126,11 @@ fn facts(file: &File) -> Vec<(&'static str, String)> {
     let fixups = match (fixups.is_empty(), file.relocations_stripped) {
         (_, true) => "stripped: it can lie nowhere else".to_owned(),
         (true, false) => String::new(),
-        (false, false) => format!("{} on {} pages of 4 KiB", fixups.join(", "), file.fixup_pages),
+        (false, false) => format!(
+            "{} on {} of 4 KiB",
+            fixups.join(", "),
+            counted(file.fixup_pages, "page", "pages")
+        ),
     };
     let exports = format!(
         "{} by name, {} by number only, {} of them forwarded",
@@ -151,7 +167,7 @@ fn facts(file: &File) -> Vec<(&'static str, String)> {
         (
             "called before entry",
             file.tls_callbacks
-                .map(|count| format!("{count} thread-local callbacks"))
+                .map(|count| counted(count, "thread-local callback", "thread-local callbacks"))
                 .unwrap_or_default(),
         ),
         ("linker", file.linker.clone()),

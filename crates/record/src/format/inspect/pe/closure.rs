@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::format::Number;
+
 /// A file with all libraries that were found beside it, loaded by the reference loader.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Closure {
@@ -81,13 +83,13 @@ pub struct Counts {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Times {
     /// All of it.
-    pub total_us: f64,
+    pub total_us: Number,
     /// Finding addresses and copying files into place.
-    pub map_us: f64,
+    pub map_us: Number,
     /// Applying fixups.
-    pub fixups_us: f64,
+    pub fixups_us: Number,
     /// Finding libraries and filling slots.
-    pub imports_us: f64,
+    pub imports_us: Number,
 }
 
 /// What would save most.
@@ -96,7 +98,7 @@ pub struct Remedy {
     /// `rebase`, `bind`.
     pub name: String,
     /// What it would save in the reference loader, at most.
-    pub saves_us: f64,
+    pub saves_us: Number,
     /// The same in words.
     pub sentence: String,
 }

@@ -8,6 +8,7 @@ use image::pe::File;
 use image::pe::exports::{Target, forwarded};
 use image::pe::loader::check::check;
 use image::pe::loader::{Loaded, Options, Plan, Samples, Times as Nanoseconds, library_key};
+use record::format::Number;
 use record::format::inspect::pe::{Closure, Counts, Module, Remedy, Times};
 
 use super::document::text;
@@ -171,7 +172,7 @@ fn counts(loaded: &Loaded) -> Counts {
 }
 
 fn times(times: Nanoseconds) -> Times {
-    let microseconds = |nanoseconds: u64| nanoseconds as f64 / 1000.0;
+    let microseconds = |nanoseconds: u64| Number(nanoseconds as f64 / 1000.0);
     Times {
         total_us: microseconds(times.total),
         map_us: microseconds(times.map),
@@ -182,31 +183,43 @@ fn times(times: Nanoseconds) -> Times {
 
 /// The phase that takes longer, and what would do away with it.
 fn remedy(samples: &Samples) -> Option<Remedy> {
+    let number = |count: u64| report::quantity::text(count as f64, record::model::Unit::Count);
     let counts = samples.loaded.counts;
     let fastest = samples.fastest();
-    let rebasing = format!(
-        "{} of {} files are moved: rebasing removes {} fixups and {} dirtied pages.",
-        counts.moved, counts.modules, counts.fixups, counts.fixup_pages
-    );
-    let after = if counts.moved > 0 {
-        "rebase first, then "
+    let root_moved = samples.loaded.modules.first().is_some_and(|root| root.moved);
+    let (moved, of) = if root_moved {
+        (counts.moved, format!("{} files", counts.modules))
     } else {
-        ""
+        (
+            counts.moved,
+            format!("{} libraries", counts.modules.saturating_sub(1)),
+        )
     };
-    let binding = format!(
-        "{} names are looked up, with {} comparisons: {after}bind, or import by ordinal.",
-        counts.names, counts.comparisons
-    );
     let (name, saves, sentence) = if fastest.fixups >= fastest.imports && counts.fixups > 0 {
-        ("rebase", fastest.fixups, rebasing)
+        let sentence = format!(
+            "{moved} of {of} are moved: rebasing removes {} fixups and {} dirtied pages.",
+            number(counts.fixups),
+            number(counts.fixup_pages),
+        );
+        ("rebase", fastest.fixups, sentence)
     } else if counts.names > 0 {
-        ("bind", fastest.imports, binding)
+        let first = if counts.moved > 0 {
+            "rebase and bind"
+        } else {
+            "bind"
+        };
+        let sentence = format!(
+            "{} names are looked up with {} comparisons: {first}, or import by ordinal.",
+            number(counts.names),
+            number(counts.comparisons),
+        );
+        ("bind", fastest.imports, sentence)
     } else {
         return None;
     };
     (saves as f64 > WORTH_IT * fastest.total as f64).then(|| Remedy {
         name: name.to_owned(),
-        saves_us: saves as f64 / 1000.0,
+        saves_us: Number(saves as f64 / 1000.0),
         sentence,
     })
 }

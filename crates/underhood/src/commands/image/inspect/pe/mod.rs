@@ -9,12 +9,12 @@ use record::format::inspect::{Document, SCHEMA};
 
 use super::Args;
 use crate::context::Context;
-use crate::exit::{CHECK_FAILED, Done, Failure};
+use crate::exit::{Done, Failure};
 
 /// Inspects one file.
 pub fn run(args: &Args, bytes: &[u8], context: &Context) -> Result<Done, Failure> {
     let shown = args.file.display().to_string();
-    let failed = |error: Unreadable| Failure::new(CHECK_FAILED, format!("read {shown}: {error}"));
+    let failed = |error: Unreadable| Failure::usage(format!("inspect {shown}: {error}"));
     let file = File::read(bytes).map_err(failed)?;
     let mut inspection = document::of(&file).map_err(failed)?;
     if args.closure {
