@@ -36,6 +36,12 @@ pub struct Sample {
     pub exports: Vec<Offer>,
     /// Pointers to the file itself, each with a fixup.
     pub pointers: u32,
+    /// Imports that are made at the first call.
+    pub delayed: Vec<(&'static str, Vec<Take>)>,
+    /// These hold addresses and not RVAs, as the oldest linkers wrote them.
+    pub delayed_by_address: bool,
+    /// Thread-local storage with so many callbacks.
+    pub callbacks: Option<u32>,
     /// Filled with something: no room for a directory of bound imports.
     pub crowded: bool,
 }
@@ -52,6 +58,9 @@ impl Default for Sample {
             imports: Vec::new(),
             exports: Vec::new(),
             pointers: 10,
+            delayed: Vec::new(),
+            delayed_by_address: false,
+            callbacks: None,
             crowded: false,
         }
     }
@@ -105,6 +114,12 @@ impl Sample {
         }
         if !self.imports.is_empty() {
             directories[1] = self.import(&mut blob);
+        }
+        if !self.delayed.is_empty() {
+            directories[13] = self.delay(&mut blob);
+        }
+        if let Some(callbacks) = self.callbacks {
+            directories[9] = self.storage(&mut blob, callbacks);
         }
         if self.pointers > 0 && !self.stripped {
             directories[5] = self.fixups(&mut blob, pointers);
@@ -163,26 +178,32 @@ impl Sample {
         (start, blob.rva() - start)
     }
 
-    fn import(&self, blob: &mut Blob) -> (u32, u32) {
+    /// The names of what is taken from a library: the RVA of its own name, and the entries of its lists.
+    fn taken(&self, blob: &mut Blob, library: &str, symbols: &[Take]) -> (u32, Vec<u64>) {
         let flag = if self.wide { 1 << 63 } else { 1 << 31 };
+        let name = blob.text(library);
+        let mut entries = Vec::new();
+        for symbol in symbols {
+            entries.push(match symbol {
+                Take::Ordinal(ordinal) => flag | u64::from(*ordinal),
+                Take::Name(name, hint) => {
+                    blob.align(2);
+                    let at = blob.rva();
+                    blob.u16(*hint);
+                    blob.text(name);
+                    at.into()
+                }
+            });
+        }
+        entries.push(0);
+        blob.align(8);
+        (name, entries)
+    }
+
+    fn import(&self, blob: &mut Blob) -> (u32, u32) {
         let mut rows = Vec::new();
         for (library, symbols) in &self.imports {
-            let name = blob.text(library);
-            let mut entries = Vec::new();
-            for symbol in symbols {
-                entries.push(match symbol {
-                    Take::Ordinal(ordinal) => flag | u64::from(*ordinal),
-                    Take::Name(name, hint) => {
-                        blob.align(2);
-                        let at = blob.rva();
-                        blob.u16(*hint);
-                        blob.text(name);
-                        at.into()
-                    }
-                });
-            }
-            entries.push(0);
-            blob.align(8);
+            let (name, entries) = self.taken(blob, library, symbols);
             let lists = [(); 2].map(|()| {
                 let list = blob.rva();
                 entries.iter().for_each(|&entry| blob.word(entry, self.wide));
@@ -194,6 +215,44 @@ impl Sample {
         let start = blob.rva();
         rows.iter().flatten().for_each(|&value| blob.u32(value));
         blob.0.extend([0; 20]);
+        (start, blob.rva() - start)
+    }
+
+    fn delay(&self, blob: &mut Blob) -> (u32, u32) {
+        let mut rows = Vec::new();
+        let (attributes, base) = if self.delayed_by_address {
+            (0, self.base as u32)
+        } else {
+            (1, 0)
+        };
+        for (library, symbols) in &self.delayed {
+            let (name, entries) = self.taken(blob, library, symbols);
+            let list = blob.rva();
+            for entry in entries {
+                blob.word(entry, self.wide);
+            }
+            rows.push([attributes, base + name, 0, 0, base + list, 0, 0, 0]);
+        }
+        blob.align(4);
+        let start = blob.rva();
+        rows.iter().flatten().for_each(|&value| blob.u32(value));
+        blob.0.extend([0; 32]);
+        (start, blob.rva() - start)
+    }
+
+    fn storage(&self, blob: &mut Blob, callbacks: u32) -> (u32, u32) {
+        blob.align(8);
+        let list = blob.rva();
+        for _ in 0..callbacks {
+            blob.word(self.base + u64::from(DATA), self.wide);
+        }
+        blob.word(0, self.wide);
+        let start = blob.rva();
+        for rva in [DATA, DATA + 16, DATA, list] {
+            blob.word(self.base + u64::from(rva), self.wide);
+        }
+        blob.u32(5);
+        blob.u32(0);
         (start, blob.rva() - start)
     }
 

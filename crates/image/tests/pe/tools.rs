@@ -177,7 +177,7 @@ fn a_binding_goes_stale_and_the_names_are_used_again() {
     let loaded = load(
         &files,
         Options {
-            occupied: vec![base..base + 1],
+            occupied: Vec::from_iter([base..base + 1]),
             ..Options::default()
         },
     );

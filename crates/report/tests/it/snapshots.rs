@@ -5,7 +5,7 @@ use std::path::Path;
 
 use underhood_report::document::{Item, Report};
 use underhood_report::render::{csv, markdown, terminal};
-use underhood_report::{image, list, measure, of, runs};
+use underhood_report::{image, inspect, list, measure, of, runs};
 
 use crate::samples;
 
@@ -187,4 +187,26 @@ fn the_two_figures_of_the_first_article_are_drawn() {
         39,
         "the first point of 40 has no rate"
     );
+}
+
+/// The documents are those that crates/record keeps.
+#[test]
+fn inspections_of_pe_files() {
+    for (name, text) in [
+        (
+            "inspect_pe",
+            include_str!("../../../record/tests/golden/inspect_pe.json"),
+        ),
+        (
+            "inspect_pe_closure",
+            include_str!("../../../record/tests/golden/inspect_pe_closure.json"),
+        ),
+        (
+            "inspect_pe_heap",
+            include_str!("../../../record/tests/golden/inspect_pe_heap.json"),
+        ),
+    ] {
+        let document = serde_json::from_str(text).unwrap();
+        both(name, &inspect::pe::report(&document));
+    }
 }

@@ -93,6 +93,8 @@ pub struct Counts {
     pub system: u64,
     /// Pages of 4 KiB that fixups or slots dirtied.
     pub dirtied: u64,
+    /// Those among them that fixups dirtied.
+    pub fixup_pages: u64,
 }
 
 /// How long it took, in nanoseconds.

@@ -148,6 +148,7 @@ impl Loading<'_, '_> {
                     .map_err(unreadable)?;
                 self.times.fixups += nanoseconds(start);
                 self.counts.fixups += module.fixups;
+                self.counts.fixup_pages += module.dirty.count();
             }
         }
         let index = self.modules.len();

@@ -1,1 +1,0 @@
-//! The report of an PE file.
