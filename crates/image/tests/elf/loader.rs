@@ -37,6 +37,11 @@ pub fn loader() -> Loader {
 
 /// A program that is not on the disk, with the libraries that are.
 pub fn load_bytes(bytes: Vec<u8>) -> Result<Closure, Unreadable> {
+    load_from(bytes, &Disk)
+}
+
+/// The same with other files than those of the disk.
+pub fn load_from(bytes: Vec<u8>, files: &dyn Files) -> Result<Closure, Unreadable> {
     let file = File {
         identity: (0, 0),
         bytes: Rc::new(bytes),
@@ -48,7 +53,7 @@ pub fn load_bytes(bytes: Vec<u8>) -> Result<Closure, Unreadable> {
         file,
         interpreter: INTERPRETER.to_owned(),
     };
-    closure::load(program, &Loader::new(Machine::X86_64), &Disk)
+    closure::load(program, &Loader::new(Machine::X86_64), files)
 }
 
 pub fn load(path: &str, loader: &Loader) -> Closure {

@@ -8,7 +8,8 @@ use image::elf::facts::{Facts, HashStyle};
 use image::elf::lookup::Linker;
 use image::elf::{Image, Unreadable};
 
-use crate::loader::{agree, load_bytes, loader};
+use crate::files::Relative;
+use crate::loader::{agree, load_bytes, load_from, loader};
 
 fn cc(compiler: &str, folder: &Path, name: &str, source: &str, options: &[&str]) {
     let extension = if compiler == "c++" { "cc" } else { "c" };
@@ -206,6 +207,66 @@ fn as_many_lookups_are_made_as_the_loader_counts() {
         let more = number("number of relocations:") - lookups;
         assert!(more < 40, "{command:?}: {more} more than {lookups}");
     }
+}
+
+/// The same bindings with hash tables made for it, and far fewer comparisons.
+#[test]
+fn newer_hash_tables_change_the_cost_and_nothing_else() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let functions = |letter: char| -> String {
+        (0..200)
+            .map(|index| format!("int {letter}{index}(void) {{ return {index}; }}\n"))
+            .collect()
+    };
+    let shared = ["-shared", "-fPIC", "-Wl,--hash-style=sysv"];
+    for letter in ['a', 'b', 'c'] {
+        cc(
+            "cc",
+            here,
+            &format!("lib{letter}.so"),
+            &functions(letter),
+            &shared,
+        );
+    }
+    let names: Vec<String> = (0..200).map(|index| format!("c{index}")).collect();
+    let source = format!(
+        "int {}(void); int (*all[])(void) = {{{}}}; int main(void) {{ return all[0](); }}\n",
+        names.join("(void), "),
+        names.join(",")
+    );
+    let options = [
+        "-Wl,--no-as-needed",
+        "./liba.so",
+        "./libb.so",
+        "./libc.so",
+        "-Wl,--hash-style=sysv",
+    ];
+    cc("cc", here, "program", &source, &options);
+    let program = here.join("program");
+    let bytes = std::fs::read(&program).unwrap();
+    // The libraries are named by relative paths.
+    let closure = load_from(bytes, &Relative(here.to_path_buf())).unwrap();
+    let linker = Linker::new(&closure).unwrap();
+    let newer = linker.rehashed().unwrap().unwrap();
+    let run = |linker: &Linker<'_>| {
+        let (mut targets, mut tally) = (Vec::new(), image::elf::lookup::Tally::default());
+        linker
+            .resolve(&mut |resolution| {
+                targets.push((resolution.object, resolution.relocation.offset, resolution.target));
+                tally.add(resolution);
+            })
+            .unwrap();
+        (targets, tally.cost)
+    };
+    let ((before, old), (after, new)) = (run(&linker), run(&newer));
+    assert_eq!(before, after);
+    assert_eq!(old.libraries, new.libraries);
+    assert!(
+        new.rejected > old.rejected && new.comparisons * 2 < old.comparisons,
+        "{old:?} {new:?}"
+    );
+    assert!(newer.rehashed().unwrap().is_none());
 }
 
 #[test]

@@ -207,6 +207,8 @@ pub struct Costs {
     pub read_page: f64,
     /// One library is looked into for one symbol.
     pub step: f64,
+    /// The same if all libraries had the newer hash table; `null` when they have.
+    pub step_rehashed: Option<f64>,
 }
 
 /// Microseconds of each phase.

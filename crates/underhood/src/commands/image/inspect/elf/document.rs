@@ -171,7 +171,10 @@ pub fn closure(loaded: &Loaded) -> wire::Closure {
         unit_costs_ns: loaded.costs.as_ref().map(costs),
         estimate_us: estimate.as_ref().map(phases),
         measured_entry_us: None,
-        remedy: estimate.as_ref().map(|estimate| work.remedy(estimate)),
+        remedy: estimate
+            .as_ref()
+            .zip(loaded.costs.as_ref())
+            .map(|(estimate, costs)| work.remedy(estimate, costs)),
         notes: closure.notes.clone(),
     }
 }
@@ -247,6 +250,7 @@ fn costs(costs: &UnitCosts) -> wire::Costs {
         copied_page: costs.copied_page,
         read_page: costs.read_page,
         step: costs.step,
+        step_rehashed: costs.step_rehashed,
     }
 }
 
