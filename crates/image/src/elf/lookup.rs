@@ -158,6 +158,11 @@ impl<'a> Linker<'a> {
         Ok(Some(other))
     }
 
+    /// The tables of each object.
+    pub(super) fn tables(&self) -> impl Iterator<Item = (&Image<'a>, &Symbols<'a>)> {
+        self.objects.iter().map(|linked| (&linked.image, &linked.symbols))
+    }
+
     /// The symbol of a target.
     #[must_use]
     pub fn symbol(&self, target: Target) -> Option<symbols::Symbol<'a>> {

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use image::elf::closure::{self, Closure, Ending, Program, Role};
 use image::elf::lookup::{How, Linker};
+use image::elf::promises;
 use image::elf::search::{File, Files, Loader, Opened, Reason};
 use image::elf::{Image, Kind, Machine, Unreadable};
 
@@ -226,6 +227,8 @@ pub fn agree(path: &str, environment: &[(&str, &str)], loader: &Loader) -> (usiz
         .map(|search| search.name.clone())
         .collect();
     assert_eq!(loaded, loaded_said(&said), "{path}: order of loading");
+    let broken = promises::broken(&closure, &Linker::new(&closure).unwrap());
+    assert_eq!(broken, Vec::<String>::new(), "{path}");
     let (bindings, missing) = bindings_modelled(&closure);
     let expected = bindings_said(&said);
     let differences: Vec<String> = bindings

@@ -145,6 +145,55 @@ __asm__(\".symver old_name,name@OLD\"); __asm__(\".symver new_name,name@@NEW\");
     }
 }
 
+/// The loader ends with status 1 where promises are broken, and says why.
+#[test]
+fn broken_promises_are_those_that_the_loader_complains_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let library = "int name(void) { return 1; }\n";
+    let make = |versions: &str, more: &[&str]| {
+        std::fs::write(here.join("map"), versions).unwrap();
+        let options = [
+            "-shared",
+            "-fPIC",
+            "-Wl,-soname,libv.so",
+            "-Wl,--version-script=map",
+        ];
+        cc("cc", here, "libv.so", library, &[&options[..], more].concat());
+    };
+    make("NEW { global: name; };\n", &[]);
+    let main = "int name(void); int main(void) { return !name(); }\n";
+    cc("cc", here, "program", main, &["./libv.so", "-Wl,-rpath,$ORIGIN"]);
+    let program = here.join("program");
+    let broken = || {
+        let closure = crate::loader::load(program.to_str().unwrap(), &loader());
+        let linker = Linker::new(&closure).unwrap();
+        let reasons = image::elf::promises::broken(&closure, &linker);
+        let output = Command::new(&program).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.success(), reasons.is_empty(), "{reasons:?}: {said}");
+        (reasons, said)
+    };
+    assert_eq!(broken().0, Vec::<String>::new());
+    make("OLD { global: name; };\n", &[]);
+    let (reasons, said) = broken();
+    assert!(reasons[0].contains("the version NEW of libv.so"), "{reasons:?}");
+    assert!(said.contains("version `NEW' not found"), "{said}");
+    // A library without any versions is found out when the symbol is.
+    cc(
+        "cc",
+        here,
+        "libv.so",
+        library,
+        &["-shared", "-fPIC", "-Wl,-soname,libv.so"],
+    );
+    let (reasons, said) = broken();
+    assert!(
+        reasons.len() == 1 && said.contains("no version information"),
+        "{reasons:?}: {said}"
+    );
+}
+
 #[test]
 fn a_unique_symbol_is_one_for_all() {
     let folder = tempfile::tempdir().unwrap();

@@ -89,6 +89,9 @@ fn missing(report: &mut Report, closure: &Closure) {
             Ending::Loaded | Ending::Known | Ending::SameFile => {}
         }
     }
+    for refusal in &closure.refusals {
+        report.sentence(Tone::Bad, format!("{refusal}: it does not start."));
+    }
     let of = |part: fn(&Lookups) -> u64| part(&closure.work.eager) + part(&closure.work.lazy);
     let missing = of(|lookups| lookups.missing);
     if missing > 0 {

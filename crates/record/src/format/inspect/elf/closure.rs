@@ -13,6 +13,8 @@ pub struct Closure {
     pub scope: Vec<usize>,
     /// Every search for a needed name, in order.
     pub searches: Vec<Search>,
+    /// Why the loader refuses to go on, beside missing libraries: versions that are not there. Sentences without full stop.
+    pub refusals: Vec<String>,
     /// `LD_LIBRARY_PATH` as it was taken into account.
     pub library_path: Option<String>,
     /// Libraries that are preloaded by the environment or the system.
