@@ -177,6 +177,7 @@ fn the_heap_of_a_program_is_found_with_its_reason() {
         &["-rdynamic"],
     ));
     assert_eq!(inside["replaceable"], false, "{inside}");
+    assert_eq!(inside["heap"], "own");
     assert!(inside["obstacle"].as_str().unwrap().contains("own heap"));
 
     let named = heap(&compile(

@@ -49,6 +49,8 @@ pub struct UnitCosts {
     pub read_page: f64,
     /// One library is looked into for one symbol.
     pub step: f64,
+    /// The same if all libraries had the newer hash table; none when they have.
+    pub step_rehashed: Option<f64>,
 }
 
 /// The time of each phase in microseconds.
@@ -136,7 +138,7 @@ impl Work {
 
     /// The largest part of an estimate, and what would lessen it, as a sentence.
     #[must_use]
-    pub fn remedy(&self, estimate: &Estimate) -> String {
+    pub fn remedy(&self, estimate: &Estimate, costs: &UnitCosts) -> String {
         /// Below this nobody notices, whatever the shares are.
         const NOTICEABLE_US: f64 = 300.0;
         let total = estimate.total();
@@ -165,7 +167,7 @@ impl Work {
             ),
             (
                 estimate.lookup + (1.0 - self.share_of_relative_pages()) * estimate.faults,
-                self.lookup_remedy(),
+                self.lookup_remedy(costs),
             ),
         ];
         let (time, text) = largest
@@ -196,19 +198,21 @@ impl Work {
         )
     }
 
-    fn lookup_remedy(&self) -> String {
+    fn lookup_remedy(&self, costs: &UnitCosts) -> String {
         let mut text = format!(
             "{} lookups through {} libraries, each into {:.1} of them: prelinking or -Bsymbolic-functions would remove them",
             whole(self.eager.lookups),
             whole(self.libraries + 1),
             self.depth().unwrap_or(0.0)
         );
-        if self.sysv_only > 0 {
+        if let Some(newer) = costs
+            .step_rehashed
+            .filter(|newer| *newer > 0.0 && self.sysv_only > 0)
+        {
             text.push_str(&format!(
-                "; {} libraries have only the older hash table, where names are compared in vain ({} comparisons in all): link \
-                 them with --hash-style=gnu",
-                whole(self.sysv_only),
-                whole(self.eager.cost.comparisons)
+                "; hash style sysv costs {:.1} × here: {} libraries have no other, and --hash-style=gnu would give them one",
+                costs.step / newer,
+                whole(self.sysv_only)
             ));
         }
         text.push('.');
@@ -241,6 +245,7 @@ mod tests {
         copied_page: 1000.0,
         read_page: 1600.0,
         step: 20.0,
+        step_rehashed: Some(10.0),
     };
 
     #[test]
@@ -275,7 +280,7 @@ mod tests {
                 faults: 120.0 + 16.0,
             }
         );
-        let remedy = work.remedy(&estimate);
+        let remedy = work.remedy(&estimate, &COSTS);
         assert!(
             remedy.contains("12,000 lookups through 41 libraries, each into 20.0 of them: prelinking")
                 && remedy.contains("of 6.1 ms")
@@ -283,12 +288,19 @@ mod tests {
             "{remedy}"
         );
         work.sysv_only = 40;
-        assert!(work.remedy(&estimate).contains("--hash-style=gnu"));
+        assert!(
+            work.remedy(&estimate, &COSTS)
+                .contains("sysv costs 2.0 × here: 40 libraries")
+        );
         work.misses = 100_000;
         assert!(
-            work.remedy(&work.estimate(&COSTS))
+            work.remedy(&work.estimate(&COSTS), &COSTS)
                 .contains("100,000 places were tried in vain")
         );
-        assert!(Work::default().remedy(&Estimate::default()).contains("0 µs"));
+        assert!(
+            Work::default()
+                .remedy(&Estimate::default(), &COSTS)
+                .contains("0 µs")
+        );
     }
 }

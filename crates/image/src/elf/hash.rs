@@ -5,17 +5,19 @@
 //! chains hold hashes, so that a name is compared only where the hash agrees. The loader prefers the newer one.
 
 use std::cell::OnceCell;
+use std::rc::Rc;
 
 use object::LittleEndian as LE;
 use object::elf;
 use object::pod;
 
+use super::rehash::Rehashed;
 use super::{Budget, Image, Unreadable};
 
 type Words<'a> = &'a [object::U32<LE>];
 
 /// The table that the loader uses.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Table<'a> {
     Gnu {
         buckets: Words<'a>,
@@ -30,6 +32,8 @@ pub(super) enum Table<'a> {
         buckets: Words<'a>,
         chains: Words<'a>,
     },
+    /// One of the newer style that the file does not have.
+    Rehashed(Rc<Rehashed>),
     /// None, or one without buckets: nothing can be found here.
     Empty,
 }
@@ -124,6 +128,22 @@ impl<'a> Table<'a> {
     ) -> Result<bool, Unreadable> {
         match self {
             Self::Empty => Ok(false),
+            Self::Rehashed(table) => {
+                let Some(candidates) = table.candidates(name.gnu) else {
+                    steps.rejected = true;
+                    return Ok(false);
+                };
+                for candidate in candidates {
+                    steps.chain += 1;
+                    budget.spend(1)?;
+                    if let Some(symbol) = candidate
+                        && accept(symbol, budget)?
+                    {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
             Self::Gnu {
                 buckets,
                 filter,
@@ -176,7 +196,7 @@ impl<'a> Table<'a> {
     /// How many symbols there are, as far as this table tells: one more than the last that it leads to.
     pub(super) fn symbols(&self) -> u32 {
         match self {
-            Self::Empty => 0,
+            Self::Empty | Self::Rehashed(_) => 0,
             Self::Sysv { chains, .. } => length(chains),
             Self::Gnu {
                 buckets,

@@ -7,12 +7,14 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use object::LittleEndian as LE;
 use object::elf::{self, Sym64};
 
 use super::closure::{Closure, Role};
-use super::hash::{Name, Steps};
+use super::hash::{Name, Steps, Table};
+use super::rehash::Rehashed;
 use super::relocations::{self, Kind, Relocation};
 use super::symbols::{self, Binding, Symbols, Version};
 use super::{Budget, Image, Unreadable};
@@ -138,6 +140,27 @@ impl<'a> Linker<'a> {
                     .sum(),
             )),
         })
+    }
+
+    /// The same objects as if all had the newer hash table: what the older ones cost is the difference. None when all have it.
+    ///
+    /// # Errors
+    /// When one of them is damaged.
+    pub fn rehashed(&self) -> Result<Option<Self>, Unreadable> {
+        let is_old = |linked: &Linked<'_>| matches!(linked.symbols.hash, Table::Sysv { .. });
+        if !self.objects.iter().any(is_old) {
+            return Ok(None);
+        }
+        let mut other = Self::new(self.closure)?;
+        for linked in other.objects.iter_mut().filter(|linked| is_old(linked)) {
+            linked.symbols.hash = Table::Rehashed(Rc::new(Rehashed::of(&linked.symbols)));
+        }
+        Ok(Some(other))
+    }
+
+    /// The tables of each object.
+    pub(super) fn tables(&self) -> impl Iterator<Item = (&Image<'a>, &Symbols<'a>)> {
+        self.objects.iter().map(|linked| (&linked.image, &linked.symbols))
     }
 
     /// The symbol of a target.

@@ -21,6 +21,8 @@ mod hash;
 mod loading;
 pub mod lookup;
 mod order;
+pub mod promises;
+mod rehash;
 pub mod relocations;
 pub mod search;
 pub mod symbols;

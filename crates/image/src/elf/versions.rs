@@ -21,6 +21,8 @@ pub struct Version<'a> {
     pub hidden: bool,
     /// The library that must define it, for a version that is required.
     pub file: Option<&'a [u8]>,
+    /// Whether a required version may be missing.
+    pub weak: bool,
 }
 
 /// The versions of a file.
@@ -69,6 +71,7 @@ impl<'a> Versions<'a> {
                     hash: version.vna_hash.get(LE),
                     hidden: number & HIDDEN != 0,
                     file: Some(file),
+                    weak: version.vna_flags.get(LE).0 & elf::VER_FLG_WEAK.0 != 0,
                 };
                 self.enter(number, version_is);
                 version_at = behind(version_at, version.vna_next.get(LE));
@@ -101,6 +104,7 @@ impl<'a> Versions<'a> {
                     hash: entry.vd_hash.get(LE),
                     hidden: false,
                     file: None,
+                    weak: false,
                 };
                 self.enter(entry.vd_ndx.get(LE).0, version);
             }
@@ -120,6 +124,24 @@ impl<'a> Versions<'a> {
         if let Some(place) = self.table.get_mut(index) {
             *place = Some(version);
         }
+    }
+
+    /// The versions that are required, each with the library that must define it.
+    pub(super) fn required_of_others(&self) -> impl Iterator<Item = (Version<'a>, &'a [u8])> {
+        self.table
+            .iter()
+            .flatten()
+            .filter_map(|version| Some((*version, version.file?)))
+    }
+
+    /// Whether the file defines a version.
+    pub(super) fn define(&self, wanted: &Version<'_>) -> bool {
+        let mut own = self
+            .table
+            .iter()
+            .flatten()
+            .filter(|version| version.file.is_none());
+        own.any(|version| version.hash == wanted.hash && version.name == wanted.name)
     }
 
     /// Whether the file has versions at all.

@@ -27,3 +27,16 @@ impl Files for Disk {
         Path::new(path).is_dir()
     }
 }
+
+/// The disk as it is seen from another folder.
+pub struct Relative(pub std::path::PathBuf);
+
+impl Files for Relative {
+    fn open(&self, path: &str) -> Opened {
+        Disk.open(&self.0.join(path).to_string_lossy())
+    }
+
+    fn is_folder(&self, path: &str) -> bool {
+        Disk.is_folder(&self.0.join(path).to_string_lossy())
+    }
+}

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use image::elf::closure::{self, Closure, Ending, Program, Role};
 use image::elf::lookup::{How, Linker};
+use image::elf::promises;
 use image::elf::search::{File, Files, Loader, Opened, Reason};
 use image::elf::{Image, Kind, Machine, Unreadable};
 
@@ -15,90 +16,13 @@ use crate::files::Disk;
 const INTERPRETER: &str = "/lib64/ld-linux-x86-64.so.2";
 
 /// Programs of a Debian system that are likely to be there.
-const PROGRAMS: &[&str] = &[
-    "python3.11",
-    "git",
-    "perl",
-    "gcc",
-    "gdb",
-    "vim",
-    "bash",
-    "ssh",
-    "curl",
-    "readelf",
-    "objdump",
-    "make",
-    "node",
-    "gpg",
-    "tar",
-    "openssl",
-    "sqlite3",
-    "dpkg",
-    "apt",
-    "ls",
-    "cp",
-    "grep",
-    "sed",
-    "gawk",
-    "mawk",
-    "find",
-    "xargs",
-    "sort",
-    "tail",
-    "ld",
-    "as",
-    "g++",
-    "cpp",
-    "ar",
-    "nm",
-    "strip",
-    "less",
-    "man",
-    "nano",
-    "wget",
-    "scp",
-    "sftp",
-    "ssh-keygen",
-    "tmux",
-    "screen",
-    "rsync",
-    "zip",
-    "unzip",
-    "xz",
-    "zstd",
-    "bzip2",
-    "diff",
-    "patch",
-    "file",
-    "ip",
-    "ps",
-    "top",
-    "login",
-    "systemctl",
-    "journalctl",
-    "udevadm",
-    "lsblk",
-    "fdisk",
-    "clang",
-    "lldb",
-    "ffmpeg",
-    "convert",
-    "psql",
-    "mysql",
-    "ruby",
-    "php",
-    "lua5.4",
-    "java",
-    "qemu-x86_64",
-    "strace",
-    "ltrace",
-    "perf",
-    "tcpdump",
-    "nmap",
-    "dig",
-    "gs",
-    "pdftotext",
-];
+const PROGRAMS: &str = "\
+    python3 git perl gcc gdb vim bash ssh curl readelf objdump make node gpg tar openssl sqlite3 dpkg \
+    apt ls cp grep sed gawk mawk find xargs sort tail ld as g++ cpp ar nm strip less man nano wget scp \
+    sftp ssh-keygen tmux screen rsync zip unzip xz zstd bzip2 diff patch file ip ps top login systemctl \
+    journalctl udevadm lsblk fdisk clang lldb ffmpeg convert psql mysql ruby php lua5.4 java qemu-x86_64 \
+    strace ltrace perf tcpdump nmap dig gs pdftotext cat mv rm ln chmod date dd df du head wc tee who \
+    stat env mount lsof getconf iconv locale getent dash";
 
 /// The loader of this machine.
 pub fn loader() -> Loader {
@@ -114,6 +38,11 @@ pub fn loader() -> Loader {
 
 /// A program that is not on the disk, with the libraries that are.
 pub fn load_bytes(bytes: Vec<u8>) -> Result<Closure, Unreadable> {
+    load_from(bytes, &Disk)
+}
+
+/// The same with other files than those of the disk.
+pub fn load_from(bytes: Vec<u8>, files: &dyn Files) -> Result<Closure, Unreadable> {
     let file = File {
         identity: (0, 0),
         bytes: Rc::new(bytes),
@@ -125,10 +54,10 @@ pub fn load_bytes(bytes: Vec<u8>) -> Result<Closure, Unreadable> {
         file,
         interpreter: INTERPRETER.to_owned(),
     };
-    closure::load(program, &Loader::new(Machine::X86_64), &Disk)
+    closure::load(program, &Loader::new(Machine::X86_64), files)
 }
 
-fn load(path: &str, loader: &Loader) -> Closure {
+pub fn load(path: &str, loader: &Loader) -> Closure {
     let Opened::File(file) = Disk.open(path) else {
         panic!("{path}")
     };
@@ -146,7 +75,7 @@ fn load(path: &str, loader: &Loader) -> Closure {
 fn programs() -> Vec<String> {
     let folders = ["/usr/bin", "/usr/local/bin", "/usr/sbin"];
     let mut found = Vec::new();
-    for name in PROGRAMS {
+    for name in PROGRAMS.split_whitespace() {
         let path = folders
             .iter()
             .map(|folder| format!("{folder}/{name}"))
@@ -276,7 +205,7 @@ fn bindings_modelled(closure: &Closure) -> (Bindings, Vec<String>) {
 }
 
 /// Compares one program; returns the number of bindings and of tried places.
-fn agree(path: &str, environment: &[(&str, &str)], loader: &Loader) -> (usize, usize) {
+pub fn agree(path: &str, environment: &[(&str, &str)], loader: &Loader) -> (usize, usize) {
     let said = debug(path, environment);
     let mut loader = loader.clone();
     loader.bind_now = true;
@@ -298,6 +227,8 @@ fn agree(path: &str, environment: &[(&str, &str)], loader: &Loader) -> (usize, u
         .map(|search| search.name.clone())
         .collect();
     assert_eq!(loaded, loaded_said(&said), "{path}: order of loading");
+    let broken = promises::broken(&closure, &Linker::new(&closure).unwrap());
+    assert_eq!(broken, Vec::<String>::new(), "{path}");
     let (bindings, missing) = bindings_modelled(&closure);
     let expected = bindings_said(&said);
     let differences: Vec<String> = bindings
@@ -315,7 +246,7 @@ fn agree(path: &str, environment: &[(&str, &str)], loader: &Loader) -> (usize, u
     assert!(differences.is_empty(), "{path}: {differences:#?}");
     let undefined = said
         .iter()
-        .filter(|line| line.contains("undefined symbol:"))
+        .filter(|line| line.trim().starts_with("undefined symbol:"))
         .count();
     assert_eq!(missing.len(), undefined, "{path}: {missing:?}");
     let places = searches.iter().map(|(_, places)| places.len()).sum();
@@ -331,6 +262,14 @@ fn closures_and_bindings_are_those_of_the_loader() {
         bindings += agree(program, &[], &loader).0;
     }
     println!("{} programs agree, {bindings} bindings", programs.len());
+    for name in ["python3", "git", "perl", "gcc", "gdb", "vim"] {
+        if !programs
+            .iter()
+            .any(|program| program.ends_with(&format!("/{name}")))
+        {
+            println!("SKIPPED in part: {name} is not installed");
+        }
+    }
     assert!(
         programs.len() >= 30,
         "only {} programs: {programs:?}",

@@ -8,5 +8,6 @@
 mod fake;
 mod files;
 mod loader;
+mod made;
 mod rules;
 mod system;

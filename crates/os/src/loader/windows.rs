@@ -92,6 +92,10 @@ pub(super) fn tunables_of(_interpreter: &Path) -> Vec<Tunable> {
     Vec::new()
 }
 
+pub(super) fn diagnostics_of(_interpreter: &Path) -> String {
+    String::new()
+}
+
 pub(super) fn installed_heaps() -> Vec<InstalledHeap> {
     Vec::new()
 }

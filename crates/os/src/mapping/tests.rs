@@ -1,10 +1,10 @@
-use std::io::{Read, Seek, Write};
-
 use super::*;
 
 #[cfg(target_os = "linux")]
 #[test]
 fn what_is_written_stays_in_the_process() {
+    use std::io::{Read, Seek, Write};
+
     let mut file = tempfile::tempfile().unwrap();
     file.write_all(&[7; 5000]).unwrap();
     let mut mapping = PrivateMapping::map(&file, 5000).unwrap();

@@ -15,6 +15,9 @@ const LISTED: usize = 12;
 pub(super) fn of(report: &mut Report, closure: &Closure) {
     missing(report, closure);
     surroundings(report, closure);
+    if let Some(program) = closure.objects.first().filter(|_| closure.objects.len() == 1) {
+        return static_program(report, program);
+    }
     let work = &closure.work;
     let depth = work.eager.libraries as f64 / work.eager.lookups.max(1) as f64;
     report.sentence(
@@ -38,6 +41,26 @@ pub(super) fn of(report: &mut Report, closure: &Closure) {
     }
     for note in &closure.notes {
         report.note(note.clone());
+    }
+}
+
+/// A program for which no loader runs.
+fn static_program(report: &mut Report, program: &Object) {
+    let relocations = &program.file.relocations;
+    let relative = relocations.relative + relocations.packed;
+    report.sentence(
+        Tone::Plain,
+        "It has no libraries and no loader: nothing is searched, mapped or looked up at its start.",
+    );
+    if relative > 0 {
+        report.sentence(
+            Tone::Plain,
+            format!(
+                "It relocates itself, after its entry point: {} on {}.",
+                count(relative, "relative relocation", "relative relocations"),
+                count(relocations.pages, "page", "pages"),
+            ),
+        );
     }
 }
 
@@ -65,6 +88,9 @@ fn missing(report: &mut Report, closure: &Closure) {
             ),
             Ending::Loaded | Ending::Known | Ending::SameFile => {}
         }
+    }
+    for refusal in &closure.refusals {
+        report.sentence(Tone::Bad, format!("{refusal}: it does not start."));
     }
     let of = |part: fn(&Lookups) -> u64| part(&closure.work.eager) + part(&closure.work.lazy);
     let missing = of(|lookups| lookups.missing);

@@ -13,6 +13,8 @@ pub struct Closure {
     pub scope: Vec<usize>,
     /// Every search for a needed name, in order.
     pub searches: Vec<Search>,
+    /// Why the loader refuses to go on, beside missing libraries: versions that are not there. Sentences without full stop.
+    pub refusals: Vec<String>,
     /// `LD_LIBRARY_PATH` as it was taken into account.
     pub library_path: Option<String>,
     /// Libraries that are preloaded by the environment or the system.
@@ -207,6 +209,8 @@ pub struct Costs {
     pub read_page: f64,
     /// One library is looked into for one symbol.
     pub step: f64,
+    /// The same if all libraries had the newer hash table; `null` when they have.
+    pub step_rehashed: Option<f64>,
 }
 
 /// Microseconds of each phase.

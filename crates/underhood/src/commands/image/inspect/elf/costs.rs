@@ -37,6 +37,7 @@ pub fn measure(closure: &Closure, linker: &Linker<'_>) -> io::Result<UnitCosts> 
         copied_page: copied_page(&sample, length)?,
         read_page: read_page(&sample, length)?,
         step: step(linker),
+        step_rehashed: linker.rehashed().ok().flatten().map(|linker| step(&linker)),
     })
 }
 

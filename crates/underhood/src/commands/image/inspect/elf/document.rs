@@ -123,7 +123,9 @@ pub fn closure(loaded: &Loaded) -> wire::Closure {
     let closure = &loaded.closure;
     let mut tallies = vec![(Tally::default(), Tally::default()); closure.objects.len()];
     // Damaged files were found when the work was counted.
+    let mut refusals = Vec::new();
     if let Ok(linker) = Linker::new(closure) {
+        refusals = image::elf::promises::broken(closure, &linker);
         let _ = linker.resolve(&mut |resolution| {
             if let Some((eager, lazy)) = tallies.get_mut(resolution.object) {
                 if resolution.lazy { lazy } else { eager }.add(resolution);
@@ -146,6 +148,7 @@ pub fn closure(loaded: &Loaded) -> wire::Closure {
             .collect(),
         scope: closure.scope.clone(),
         searches: closure.searches.iter().map(search).collect(),
+        refusals,
         library_path: loaded.loader.library_path.clone(),
         preload: loaded
             .loader
@@ -171,7 +174,10 @@ pub fn closure(loaded: &Loaded) -> wire::Closure {
         unit_costs_ns: loaded.costs.as_ref().map(costs),
         estimate_us: estimate.as_ref().map(phases),
         measured_entry_us: None,
-        remedy: estimate.as_ref().map(|estimate| work.remedy(estimate)),
+        remedy: estimate
+            .as_ref()
+            .zip(loaded.costs.as_ref())
+            .map(|(estimate, costs)| work.remedy(estimate, costs)),
         notes: closure.notes.clone(),
     }
 }
@@ -247,6 +253,7 @@ fn costs(costs: &UnitCosts) -> wire::Costs {
         copied_page: costs.copied_page,
         read_page: costs.read_page,
         step: costs.step,
+        step_rehashed: costs.step_rehashed,
     }
 }
 

@@ -77,16 +77,25 @@ fn found(path: &Path, bytes: &[u8], program: &Program) -> Result<Answer, Failure
     if program.go {
         return Ok(go());
     }
-    if let Some(own) = &program.own_heap {
-        let where_from = match object {
-            Some(object) if object.path != name => format!("; its malloc is that of {}", object.path),
-            _ => String::new(),
-        };
+    if let Some(object) = object
+        && object.path == name
+    {
+        // Its name, where more than malloc betrays it.
+        let own = named_heap(program);
         return Ok((
-            own.clone(),
-            object
-                .map(|object| object.path.clone())
-                .filter(|path| *path != name),
+            own.unwrap_or("own").to_owned(),
+            None,
+            "It defines malloc itself, and the loader takes the program's definition before all others."
+                .to_owned(),
+        ));
+    }
+    if let Some(own) = named_heap(program) {
+        let where_from = object
+            .map(|object| format!("; its malloc is that of {}", object.path))
+            .unwrap_or_default();
+        return Ok((
+            own.to_owned(),
+            object.map(|object| object.path.clone()),
             format!("It brings {own} along, by what it defines or needs{where_from}."),
         ));
     }
@@ -97,14 +106,6 @@ fn found(path: &Path, bytes: &[u8], program: &Program) -> Result<Answer, Failure
             "Nothing that is loaded at its start defines malloc.".to_owned(),
         ));
     };
-    if object.path == name {
-        return Ok((
-            "own".to_owned(),
-            None,
-            "It defines malloc itself, and the loader takes the program's definition before all others."
-                .to_owned(),
-        ));
-    }
     let provider = Path::new(&object.path);
     let file = provider.file_name().unwrap_or_default().to_string_lossy();
     let heap = if file.starts_with("libc.so") || file.starts_with("libc-") {
@@ -127,6 +128,11 @@ fn found(path: &Path, bytes: &[u8], program: &Program) -> Result<Answer, Failure
         reason.push_str(" The Java machine keeps Java objects in a heap of its own beside it.");
     }
     Ok((heap, Some(object.path.clone()), reason))
+}
+
+/// The name of the heap that a program brings along, if it has one.
+fn named_heap(program: &Program) -> Option<&str> {
+    program.own_heap.as_deref().filter(|own| !own.contains(' '))
 }
 
 /// A reason as a sentence of its own.
