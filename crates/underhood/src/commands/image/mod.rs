@@ -16,7 +16,7 @@ pub struct Args {
 #[derive(Debug, clap::Subcommand)]
 enum Command {
     /// Build a program and libraries whose loading is to be measured
-    Generate(generate::Args),
+    Generate(Box<generate::Args>),
     /// Say what a loader will have to do for a file, without running it
     Inspect(inspect::Args),
 }
