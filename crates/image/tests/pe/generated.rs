@@ -77,7 +77,7 @@ fn built(import: Import, distinct_bases: bool) -> Option<Files> {
 fn based(files: &Files) -> Files {
     let program = File::read(&files[0].1).unwrap().headers.preferred();
     let options = rebase::Options {
-        exclude: Vec::from_iter([program]),
+        exclude: vec![program],
         clear_dynamic_base: true,
         stamp: Some(1_000_000_000),
         ..rebase::Options::default()

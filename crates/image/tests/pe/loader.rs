@@ -135,7 +135,7 @@ fn forwarders_are_followed_but_not_in_circles() {
 fn taken_addresses_move_what_can_be_moved() {
     let mut files = set(true);
     let options = Options {
-        occupied: Vec::from_iter([0x1_4000_0000..0x1_4000_1000]),
+        occupied: std::iter::once(0x1_4000_0000..0x1_4000_1000).collect(),
         ..Options::default()
     };
     let loaded = load(&files, options.clone()).unwrap();

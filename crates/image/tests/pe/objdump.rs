@@ -15,11 +15,14 @@ use crate::system::pe_files;
 
 const OBJDUMP: &str = "x86_64-w64-mingw32-objdump";
 
+/// A name with its hint, or only a number.
+type Import = (Option<String>, u64);
+
 /// What both must agree on.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Found {
     header: BTreeMap<&'static str, u64>,
-    imports: Vec<(String, Vec<(Option<String>, u64)>)>,
+    imports: Vec<(String, Vec<Import>)>,
     exports: BTreeMap<u64, String>,
     names: Vec<String>,
     /// By page, in order: entries as stated, and by type.
@@ -140,7 +143,7 @@ fn theirs(said: &str) -> Found {
 }
 
 /// `\tADDRESS\tHINT  NAME`, or `\tENTRY\tNUMBER  <none>`; hints are decimal, numbers are not.
-fn import(line: &str) -> Option<(Option<String>, u64)> {
+fn import(line: &str) -> Option<Import> {
     let mut columns = line.strip_prefix('\t')?.split('\t');
     hexadecimal(columns.next()?)?;
     let (number, name) = columns.next()?.trim_start().split_once("  ")?;

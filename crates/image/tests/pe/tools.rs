@@ -177,7 +177,7 @@ fn a_binding_goes_stale_and_the_names_are_used_again() {
     let loaded = load(
         &files,
         Options {
-            occupied: Vec::from_iter([base..base + 1]),
+            occupied: std::iter::once(base..base + 1).collect(),
             ..Options::default()
         },
     );
