@@ -16,6 +16,10 @@ pub struct Args {
     /// Also everything that it needs, in the order in which the loader would load it, with each place searched
     #[arg(long)]
     closure: bool,
+    /// With --closure: also run the program to its entry point a few times and put the measured time beside the estimate. Of
+    /// the program itself nothing runs, but the constructors of its libraries do
+    #[arg(long, requires = "closure")]
+    measure: bool,
     /// Which heap the program gets and why, and whether it can be given another
     #[arg(long, conflicts_with = "closure")]
     heap: bool,

@@ -6,7 +6,9 @@ mod document;
 mod heap;
 mod surroundings;
 
+use std::path::Path;
 use std::rc::Rc;
+use std::time::Duration;
 
 use image::elf::closure::{self, Closure, Program};
 use image::elf::estimate::{UnitCosts, Work};
@@ -14,11 +16,15 @@ use image::elf::facts::Facts;
 use image::elf::lookup::Linker;
 use image::elf::search::{File, Loader};
 use image::elf::{Image, Unreadable};
+use measure::command::launch::Command;
+use measure::command::visit;
+use os::process::Place;
 use record::format::inspect::{Document, SCHEMA};
+use record::model::CommandMetric;
 
 use super::Args;
 use crate::context::Context;
-use crate::exit::{Done, Failure, UNSUPPORTED};
+use crate::exit::{COMMAND_FAILED, Done, Failure, UNSUPPORTED, launch_failure};
 
 /// Inspects one file.
 pub fn run(args: &Args, bytes: &[u8], context: &Context) -> Result<Done, Failure> {
@@ -31,7 +37,11 @@ pub fn run(args: &Args, bytes: &[u8], context: &Context) -> Result<Done, Failure
         inspection.heap = Some(heap::of(&args.file, bytes)?);
     } else if args.closure {
         let loaded = Loaded::of(&args.file, bytes)?;
-        inspection.closure = Some(document::closure(&loaded));
+        let mut closure = document::closure(&loaded);
+        if args.measure {
+            closure.measured_entry_us = Some(to_entry_us(&args.file)?);
+        }
+        inspection.closure = Some(closure);
     } else {
         inspection.symbols = Some(document::symbols(&image).map_err(failed)?);
     }
@@ -44,6 +54,28 @@ pub fn run(args: &Args, bytes: &[u8], context: &Context) -> Result<Done, Failure
     let report = report::inspect::elf::report(&document);
     context.publish(&report, &record::format::to_text(&document))?;
     Ok(Done::OK)
+}
+
+/// The median time to the entry point of 15 runs that end there.
+fn to_entry_us(path: &Path) -> Result<f64, Failure> {
+    const RUNS: usize = 15;
+    let path = std::path::absolute(path)?;
+    let name = path.display().to_string();
+    let command = Command {
+        cpus: os::topology::allowed()?.iter().last().map(|cpu| vec![cpu]),
+        timeout: Some(Duration::from_secs(60)),
+        ..Command::new(path, Vec::new())
+    };
+    let goal = (Place::Entry, 1, CommandMetric::ToEntry);
+    let mut times = Vec::with_capacity(RUNS);
+    for _ in 0..RUNS {
+        let entry = visit::run_once(&command, 0, goal, 0)
+            .map_err(|error| launch_failure(&error, &name))?
+            .map_err(|why| Failure::new(COMMAND_FAILED, format!("run {name} to its entry point: {why}")))?;
+        times.extend(entry.value(CommandMetric::ToEntry));
+    }
+    stats::summary::median(&times)
+        .ok_or_else(|| Failure::new(UNSUPPORTED, format!("time {name} to its entry point")))
 }
 
 /// A program with all that is loaded for it, counted and estimated. Whoever has measured the time to the entry point puts it
@@ -63,7 +95,7 @@ pub struct Loaded {
 
 impl Loaded {
     /// Loads a program as this machine's loader would, in this process's environment, and measures what the steps cost.
-    pub fn of(path: &std::path::Path, bytes: &[u8]) -> Result<Self, Failure> {
+    pub fn of(path: &Path, bytes: &[u8]) -> Result<Self, Failure> {
         let name = path.display().to_string();
         let failed = |error: Unreadable| unreadable(&name, &error);
         let image = Image::parse(bytes).map_err(failed)?;
@@ -93,7 +125,7 @@ impl Loaded {
 }
 
 /// Finds everything that a program needs.
-fn load(path: &std::path::Path, bytes: &[u8], image: &Image<'_>) -> Result<(Closure, Loader), Failure> {
+fn load(path: &Path, bytes: &[u8], image: &Image<'_>) -> Result<(Closure, Loader), Failure> {
     let name = path.display().to_string();
     let real = std::fs::canonicalize(path)?;
     let interpreter = image
