@@ -360,7 +360,7 @@ impl Loading<'_> {
             return Ending::SameFile(index);
         }
         let read = Image::parse(&found.file.bytes).and_then(|image| {
-            if image.is_pie() {
+            if image.is_pie() || image.is_fixed() {
                 return Err(Unreadable::Damaged("it is a program, not a library"));
             } else if !image.has_dynamic() {
                 return Err(Unreadable::Damaged("it has no dynamic table"));

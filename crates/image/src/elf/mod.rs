@@ -20,6 +20,7 @@ pub mod facts;
 mod hash;
 mod loading;
 pub mod lookup;
+mod matching;
 mod order;
 pub mod promises;
 mod rehash;

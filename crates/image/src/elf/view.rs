@@ -160,15 +160,6 @@ impl<'a> Image<'a> {
         self.loads().map(|load| load.p_vaddr.get(LE)).min().unwrap_or(0)
     }
 
-    /// The address behind its highest segment.
-    #[must_use]
-    pub fn end(&self) -> u64 {
-        self.loads()
-            .map(|load| load.p_vaddr.get(LE).saturating_add(load.p_memsz.get(LE)))
-            .max()
-            .unwrap_or(0)
-    }
-
     /// How many segments are mapped.
     #[must_use]
     pub fn mappings(&self) -> u64 {
@@ -196,7 +187,7 @@ impl<'a> Image<'a> {
             })
     }
 
-    /// Whether it has a segment that is both writable and executable, or a text relocation.
+    /// Whether the loader has to write to its code (`DT_TEXTREL`).
     #[must_use]
     pub const fn has_textrel(&self) -> bool {
         self.dynamic.textrel
