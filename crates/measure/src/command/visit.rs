@@ -56,6 +56,7 @@ pub fn scout(command: &Command, place: Place) -> Result<Scouted, LaunchError> {
         place,
         stop_at: None,
         settle: SETTLE,
+        at_last: None,
     };
     let observation = os::process::visit(&spec, visit)?;
     let mut said = Vec::new();
@@ -88,6 +89,7 @@ pub fn run_once(
         place,
         stop_at: Some(programs),
         settle: SETTLE,
+        at_last: None,
     };
     let observation = os::process::visit(&command.spec(padding, Sink::Null), visit)?;
     let end = launch::end_of(observation.end);

@@ -47,4 +47,11 @@ pub use imp::{Launcher, observe, visit};
 pub use observation::{Observation, ObservedProcess};
 pub use outcome::{End, Outcome, Usage};
 pub use spec::{Sink, Spec, Stdin};
-pub use visit::{Arrival, Place, Visit};
+pub use visit::{Arrival, Memory, Place, Visit};
+
+/// Whose the memory of a process is (Linux: proc_pid_smaps_rollup(5)); `None` where the system does not tell, or of somebody
+/// else's process.
+#[must_use]
+pub fn memory(pid: u32) -> Option<Memory> {
+    imp::memory(pid)
+}

@@ -23,6 +23,32 @@ pub struct Visit {
     pub stop_at: Option<u32>,
     /// Without `stop_at`: how long after an arrival the command may still become another program.
     pub settle: Duration,
+    /// With `stop_at`: called with the process's number when it has arrived and before it is ended; it stands still meanwhile.
+    pub at_last: Option<fn(u32)>,
+}
+
+impl Visit {
+    /// To the entry of the command's so-many-th program, and no further.
+    #[must_use]
+    pub const fn to_entry(programs: u32) -> Self {
+        Self {
+            place: Place::Entry,
+            stop_at: Some(programs),
+            settle: Duration::ZERO,
+            at_last: None,
+        }
+    }
+}
+
+/// Whose the memory of a process is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Memory {
+    /// Bytes that nobody else uses.
+    pub private: u64,
+    /// Bytes that other processes use as well.
+    pub shared: u64,
+    /// The private ones, and of the shared ones its share among those who use them (`Pss`).
+    pub proportional: u64,
 }
 
 /// One of the programs that the command became, and when it reached the place.

@@ -14,6 +14,7 @@ fn scouted(spec: &Spec) -> Observation {
         place: Place::Entry,
         stop_at: None,
         settle: SETTLE,
+        at_last: None,
     };
     visit(spec, whole).expect("this machine lets us trace")
 }
@@ -23,6 +24,7 @@ fn stopped_at(spec: &Spec, programs: u32) -> Observation {
         place: Place::Entry,
         stop_at: Some(programs),
         settle: SETTLE,
+        at_last: None,
     };
     visit(spec, there).expect("this machine lets us trace")
 }
@@ -164,6 +166,7 @@ fn a_place_is_found_by_its_address() {
         place: Place::Found(find),
         stop_at: Some(1),
         settle: SETTLE,
+        at_last: None,
     };
     let found = visit(&Spec::new("/bin/true"), to(entry)).unwrap();
     assert_eq!(found.end, End::Stopped);
@@ -185,6 +188,7 @@ fn set_user_id_programs_are_refused() {
         place: Place::Entry,
         stop_at: Some(1),
         settle: SETTLE,
+        at_last: None,
     };
     let mut spec = sh(&format!("exec {}", copy.display()));
     spec.stderr = Sink::Null;

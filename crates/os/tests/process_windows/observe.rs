@@ -50,11 +50,7 @@ fn observation_keeps_the_time_limit() {
 fn a_visit_ends_the_program_at_its_entry() {
     let folder = tempfile::tempdir().unwrap();
     let made = folder.path().join("made");
-    let there = Visit {
-        place: Place::Entry,
-        stop_at: Some(1),
-        settle: Duration::ZERO,
-    };
+    let there = Visit::to_entry(1);
     // Had it begun, it would write.
     let seen = visit(&role("beat", &[made.to_str().unwrap()]), there).unwrap();
     assert_eq!(seen.end, End::Stopped, "{seen:?}");

@@ -5,6 +5,7 @@
 //! ELF sets are started; PE sets are loaded by the reference loader of [`image::pe::loader`], on any system.
 
 mod dlopen;
+mod instances;
 mod pe;
 pub mod set;
 mod start;
@@ -13,4 +14,4 @@ pub mod subject;
 use measure::benchmark::Benchmark;
 
 /// The benchmarks, in the order of `list`.
-pub const BENCHMARKS: &[&dyn Benchmark] = &[&start::Start, &dlopen::Dlopen, &pe::Pe];
+pub const BENCHMARKS: &[&dyn Benchmark] = &[&start::Start, &dlopen::Dlopen, &instances::Instances, &pe::Pe];

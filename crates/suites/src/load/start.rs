@@ -10,7 +10,7 @@ use image::generate::{Format, Set};
 use measure::benchmark::{Benchmark, Info, MetricInfo, Preset};
 use measure::model::{Case, Support, Unit};
 use measure::trial::{Amount, Sample, Trial, TrialError};
-use os::process::{Arrival, End, Place, Spec, Visit};
+use os::process::{Arrival, End, Spec, Visit};
 
 use super::set::{CROSS, FOLDER, FUNCTIONS, GLOBALS, LIBRARIES, NAME_LENGTH, REFERENCES};
 use super::subject::WAYS;
@@ -142,11 +142,7 @@ fn last_cpu() -> Option<usize> {
 fn to_entry(program: &std::path::Path, cpu: Option<usize>) -> Result<Arrival, TrialError> {
     let mut spec = Spec::new(program);
     spec.cpus = cpu.map(|cpu| vec![cpu]);
-    let visit = Visit {
-        place: Place::Entry,
-        stop_at: Some(1),
-        settle: std::time::Duration::ZERO,
-    };
+    let visit = Visit::to_entry(1);
     let failed = |what: String| TrialError::Verification(format!("{} {what}", program.display()));
     let mut seen = os::process::visit(&spec, visit).map_err(|error| failed(error.to_string()))?;
     match (seen.end, seen.arrivals.pop()) {

@@ -98,6 +98,18 @@ pub fn run(args: Args, context: &Context) -> Result<Done, Failure> {
     let (cpus, pinned) = args.options.pinned(std::slice::from_ref(&baseline.observation));
     command.cpus = cpus;
     let mut warnings = baseline.warnings.clone();
+    warnings.extend(
+        baseline
+            .loading
+            .filter(|share| *share >= remedy::loader::WORTH_IT)
+            .map(|share| {
+                let text = format!(
+                    "{:.0} % of its time go by before its program begins; image inspect --closure says what the loader does then",
+                    100.0 * share.min(1.0)
+                );
+                Warning::new("loading", text)
+            }),
+    );
     warnings.extend(pinned.map(|text| Warning::new("pinned", format!("{text}; --pin no turns that off"))));
     let (candidates, unraced) = smoke_all(&args, &remedies, &command, &baseline, &progress)?;
     let names: Vec<String> = candidates

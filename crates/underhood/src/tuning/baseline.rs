@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use measure::command::launch::{self, Command, Expectation, Output};
 use os::loader::Program;
-use os::process::{Launcher, Observation, Place, Sink, Visit};
+use os::process::{Launcher, Observation, Sink, Visit};
 use record::model::{End, Warning};
 
 use crate::command_line;
@@ -90,11 +90,7 @@ pub fn establish(
 
 /// The fastest of three ways to the entry of the command's first program.
 fn loading(command: &Command) -> Option<Duration> {
-    let visit = Visit {
-        place: Place::Entry,
-        stop_at: Some(1),
-        settle: Duration::ZERO,
-    };
+    let visit = Visit::to_entry(1);
     (0..3)
         .filter_map(|_| {
             let seen = os::process::visit(&command.spec(0, Sink::Null), visit).ok()?;

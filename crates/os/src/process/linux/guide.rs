@@ -122,6 +122,9 @@ impl Guide {
             arrival.private_dirty_bytes = inspect::private_dirty(process);
         }
         if self.visit.stop_at.is_some_and(|last| reached >= last as usize) {
+            if let Some(call) = self.visit.at_last {
+                call(process.cast_unsigned());
+            }
             return Some(Next::End);
         }
         let gone_on = breakpoint

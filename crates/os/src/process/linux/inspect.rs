@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::sync::Arc;
 
-use super::super::ObservedProcess;
+use super::super::{Memory, ObservedProcess};
 use crate::loader::mapped_libraries;
 
 /// Fills in what an exec decides: program, zeroth argument, environment, secure mode.
@@ -96,12 +96,32 @@ pub fn faults(pid: i32) -> Option<(u64, u64)> {
 
 /// Memory of a process that is its own and not as in any file, in bytes.
 pub fn private_dirty(pid: i32) -> Option<u64> {
-    let rollup = read(pid, "smaps_rollup");
-    let line = rollup
+    rollup(&read(pid, "smaps_rollup"), b"Private_Dirty:")
+}
+
+/// Whose the memory of a process is.
+pub fn memory(pid: i32) -> Option<Memory> {
+    let text = read(pid, "smaps_rollup");
+    let of = |key: &[u8]| rollup(&text, key);
+    Some(Memory {
+        private: of(b"Private_Clean:")? + of(b"Private_Dirty:")?,
+        shared: of(b"Shared_Clean:")? + of(b"Shared_Dirty:")?,
+        proportional: of(b"Pss:")?,
+    })
+}
+
+/// One sum of smaps_rollup, in bytes.
+fn rollup(text: &[u8], key: &[u8]) -> Option<u64> {
+    let line = text
         .split(|&byte| byte == b'\n')
-        .find_map(|line| line.strip_prefix(b"Private_Dirty:"))?;
-    let text = std::str::from_utf8(line).ok()?;
-    let kib: u64 = text.trim().strip_suffix(" kB")?.trim().parse().ok()?;
+        .find_map(|line| line.strip_prefix(key))?;
+    let kib: u64 = std::str::from_utf8(line)
+        .ok()?
+        .trim()
+        .strip_suffix(" kB")?
+        .trim()
+        .parse()
+        .ok()?;
     Some(kib * 1024)
 }
 
@@ -128,7 +148,9 @@ mod tests {
         let us = std::process::id().cast_signed();
         let (minor, _) = faults(us).unwrap();
         assert!(minor > 0);
-        assert!(private_dirty(us).unwrap() > 0);
+        let whose = memory(us).unwrap();
+        assert!(private_dirty(us).unwrap() > 0 && whose.private >= private_dirty(us).unwrap() / 2);
+        assert!(whose.shared > 0 && whose.proportional > whose.private / 2);
         let file = fs::File::open("/proc/self/exe").unwrap();
         // Addresses are moved by whole pages.
         assert_eq!(entry(us).unwrap() % 4096, linked_entry(&file).unwrap() % 4096);

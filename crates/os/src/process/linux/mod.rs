@@ -26,5 +26,10 @@ pub fn exists(pid: u32) -> bool {
     std::path::Path::new("/proc").join(pid.to_string()).exists()
 }
 
+/// See [`super::memory`].
+pub fn memory(pid: u32) -> Option<super::Memory> {
+    inspect::memory(pid.cast_signed())
+}
+
 pub use launcher::Launcher;
 pub use observe::{observe, visit};

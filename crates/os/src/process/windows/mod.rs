@@ -14,5 +14,10 @@ mod streams;
 mod usage;
 
 pub use exists::exists;
+/// Windows tells what is private and what is shared page by page only.
+pub const fn memory(_pid: u32) -> Option<super::Memory> {
+    None
+}
+
 pub use launcher::Launcher;
 pub use observe::{observe, visit};
