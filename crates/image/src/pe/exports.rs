@@ -74,18 +74,6 @@ impl Table {
         }))
     }
 
-    /// Names in the table.
-    #[must_use]
-    pub const fn name_count(&self) -> u32 {
-        self.name_count
-    }
-
-    /// Addresses in the table, empty places included.
-    #[must_use]
-    pub const fn function_count(&self) -> u32 {
-        self.function_count
-    }
-
     /// What stands at `index` of the table of addresses; `None` for an empty place or outside.
     ///
     /// # Errors

@@ -10,9 +10,6 @@ use super::{Budget, Directory, Headers, PAGE, Unreadable, View};
 
 const CUT: Unreadable = Unreadable::Damaged("its base relocations are cut off");
 
-/// How many types the format has room for.
-pub const TYPES: usize = 16;
-
 /// What is to be done at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Type {

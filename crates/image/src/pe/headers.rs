@@ -127,6 +127,12 @@ impl Headers {
         }
     }
 
+    /// What files must have in common to be loaded together: address width and processor.
+    #[must_use]
+    pub const fn kind(&self) -> (bool, u16) {
+        (self.wide, self.machine)
+    }
+
     /// A data directory (`IMAGE_DIRECTORY_ENTRY_*`), if it is there.
     #[must_use]
     pub fn directory(&self, index: usize) -> Option<Directory> {

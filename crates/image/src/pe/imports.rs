@@ -80,6 +80,9 @@ impl std::fmt::Display for Symbol<'_> {
     }
 }
 
+/// Steps of the budget for each symbol that is kept: many lists may be one list, and each is kept for itself.
+const KEPT: usize = 16;
+
 /// Bytes of a list's entry.
 #[must_use]
 pub const fn width(wide: bool) -> u32 {
@@ -168,8 +171,8 @@ pub(super) fn symbols<'a, V: View + ?Sized>(
     let mut rva = list;
     while let Some(symbol) = symbol(view, rva, wide)? {
         budget.spend(match symbol {
-            Symbol::Name { name, .. } => 1 + name.len(),
-            Symbol::Ordinal(_) => 1,
+            Symbol::Name { name, .. } => KEPT + name.len(),
+            Symbol::Ordinal(_) => KEPT,
         })?;
         symbols.push(symbol);
         rva = entry(rva, 1, width(wide)).ok_or(Unreadable::Damaged("a list of imports is cut off"))?;

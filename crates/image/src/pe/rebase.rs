@@ -73,8 +73,8 @@ pub enum Refused {
     /// A file without base relocations.
     #[error("{0} cannot be moved: its base relocations were stripped")]
     Fixed(String),
-    /// Files of both widths.
-    #[error("{0} has another address width than the first file: they cannot be loaded together")]
+    /// A file for another processor or of another width.
+    #[error("{0} is for another processor than the first file: they cannot be loaded together")]
     Mixed(String),
     /// The first address is no multiple of 64 KiB.
     #[error("{0:#x} is no multiple of 64 KiB")]
@@ -113,12 +113,12 @@ pub fn rebase<'a>(
     let Some((_, first)) = read.first() else {
         return Ok(Vec::new());
     };
-    let wide = first.headers.wide;
+    let (wide, kind) = (first.headers.wide, first.headers.kind());
     let limits = limits(options, wide)?;
     let mut space = Space::with(&options.exclude);
     let mut rebased = Vec::new();
     for (name, file) in &read {
-        if file.headers.wide != wide {
+        if file.headers.kind() != kind {
             return Err(Refused::Mixed((*name).to_owned()));
         }
         let size = u64::from(file.headers.size_of_image)

@@ -1,10 +1,12 @@
 //! The article's set, built by mingw, through all cells of its table: default, based, based and bound; by name and by ordinal.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use image::generate::{Format, Import, Set, recipe, sources};
+use image::pe::exports::{Export, Target};
 use image::pe::loader::check::check;
 use image::pe::loader::{Counts, Options, Plan, Times};
 use image::pe::{File, bind, rebase};
@@ -65,7 +67,7 @@ pub fn article(import: Import, distinct_bases: bool) -> Set {
     }
 }
 
-fn built(import: Import, distinct_bases: bool) -> Option<Files> {
+pub fn built(import: Import, distinct_bases: bool) -> Option<Files> {
     let folder = tempfile::tempdir().unwrap();
     build(&article(import, distinct_bases), folder.path()).then(|| {
         let read = |name: &str| std::fs::read(folder.path().join(name)).unwrap();
@@ -74,7 +76,7 @@ fn built(import: Import, distinct_bases: bool) -> Option<Files> {
 }
 
 /// Rebases the libraries around the program, which stays where it is.
-fn based(files: &Files) -> Files {
+pub fn based(files: &Files) -> Files {
     let program = File::read(&files[0].1).unwrap().headers.preferred();
     let options = rebase::Options {
         exclude: vec![program],
@@ -89,7 +91,7 @@ fn based(files: &Files) -> Files {
         .collect()
 }
 
-fn bound(files: &Files) -> Files {
+pub fn bound(files: &Files) -> Files {
     let bound = bind::bind(borrowed(files), bind::Options::default()).unwrap();
     files
         .iter()
@@ -132,6 +134,47 @@ fn the_six_cells_of_the_articles_table() {
             assert_eq!(counts.written - counts.system, of_set, "{cell}");
         }
     }
+}
+
+/// objdump shows beside each import the address that it is bound to.
+#[test]
+fn objdump_sees_what_the_program_was_bound_to() {
+    const OBJDUMP: &str = "x86_64-w64-mingw32-objdump";
+    let Some(files) = built(Import::Name, false) else {
+        return;
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("app.exe");
+    let files = bound(&based(&files));
+    std::fs::write(&path, &files[0].1).unwrap();
+    let said = Command::new(OBJDUMP).arg("-p").arg(&path).output().unwrap();
+    let said = String::from_utf8_lossy(&said.stdout).into_owned();
+    let places: HashMap<_, _> = files[1..]
+        .iter()
+        .flat_map(|(_, bytes)| {
+            let file = File::read(bytes).unwrap();
+            let base = file.headers.base;
+            let exports = file.exports().unwrap().exports;
+            let place = |export: &Export<'_>| match export.target {
+                Target::Address(rva) => base + u64::from(rva),
+                Target::Forwarder(_) => 0,
+            };
+            let named = |export: &Export<'_>| {
+                let name = String::from_utf8(export.name.unwrap().to_vec()).unwrap();
+                (name, place(export))
+            };
+            exports.iter().map(named).collect::<Vec<_>>()
+        })
+        .collect();
+    let mut seen = 0;
+    for line in said.lines().filter(|line| line.contains("_func_")) {
+        let words: Vec<_> = line.split_whitespace().collect();
+        let address = u64::from_str_radix(words[3], 16).unwrap();
+        // objdump prints the lower half only.
+        assert_eq!(address, places[words[2]] & 0xffff_ffff, "{line}");
+        seen += 1;
+    }
+    assert_eq!(seen, 1000);
 }
 
 #[test]

@@ -255,6 +255,12 @@ fn binding_in_the_wrong_order_is_refused() {
         exports: vec![Offer::Here(Some("f"))],
         ..Sample::default()
     };
+    let mixed = vec![
+        ("a.dll", set(true)[1].1.clone()),
+        ("b.dll", set(false)[2].1.clone()),
+    ];
+    let error = bind(borrowed(&mixed), bind::Options::default()).unwrap_err();
+    assert!(matches!(error, bind::Refused::Mixed(_)), "{error}");
     let files = vec![("a.dll", dynamic.build())];
     let error = bind(borrowed(&files), bind::Options::default()).unwrap_err();
     assert!(matches!(error, bind::Refused::DynamicBase(_)), "{error}");

@@ -10,10 +10,12 @@
 mod directory;
 mod resolve;
 
+use std::collections::HashMap;
+
 use object::pe::{IMAGE_DIRECTORY_ENTRY_BOUND_IMPORT, IMAGE_DIRECTORY_ENTRY_IMPORT};
 
 use super::imports::{BOUND, DESCRIPTOR, Import, NO_CHAIN, width};
-use super::loader::same_name;
+use super::loader::library_key;
 use super::loader::space::{Space, user};
 use super::patch::{put, put_word, seal, strip_signature};
 use super::view::entry;
@@ -79,6 +81,9 @@ pub enum Refused {
     /// Two files have one name.
     #[error("{0} is there twice")]
     Twice(String),
+    /// A file for another processor or of another width.
+    #[error("{0} is for another processor than the first file: they cannot be loaded together")]
+    Mixed(String),
     /// A file is signed.
     #[error(
         "{0} is signed, and the signature would not hold any more; have it stripped, or leave the file as it is"
@@ -146,8 +151,12 @@ fn unreadable(file: &str, why: Unreadable) -> Refused {
 /// The rule of the article: every file will be where it prefers to be.
 fn check(set: &Set<'_>, options: Options) -> Result<(), Refused> {
     let mut space = Space::default();
+    let kind = set.files().next().map(|(_, file)| file.headers.kind());
     for (name, file) in set.files() {
         let headers = &file.headers;
+        if Some(headers.kind()) != kind {
+            return Err(Refused::Mixed(name.to_owned()));
+        }
         if headers.signature().is_some() && !options.strip_signature {
             return Err(Refused::Signed(name.to_owned()));
         }
@@ -176,12 +185,12 @@ fn one(set: &Set<'_>, name: &str, file: &File<'_>) -> Result<Bound, Refused> {
         bytes: file.bytes.to_vec(),
     };
     let mut entries = Vec::new();
+    let mut times: HashMap<Vec<u8>, u32> = HashMap::new();
+    for import in &imports {
+        *times.entry(library_key(import.library)).or_default() += 1;
+    }
     for (index, import) in imports.iter().enumerate() {
-        let twice = imports
-            .iter()
-            .filter(|other| same_name(other.library, import.library))
-            .count()
-            > 1;
+        let twice = times.get(&library_key(import.library)) != Some(&1);
         let outcome = if twice {
             Outcome::Left(Reason::Twice)
         } else {

@@ -34,7 +34,7 @@ use std::ops::Range;
 
 pub use module::Module;
 pub(super) use module::map;
-pub use plan::{Plan, library_key, same_name};
+pub use plan::{Plan, library_key};
 pub use repeat::Samples;
 
 use super::Unreadable;

@@ -58,9 +58,9 @@ impl<'a> Plan<'a> {
             .by_name
             .get(&library_key(root.as_bytes()))
             .ok_or_else(|| Refused::NoRoot(root.to_owned()))?;
-        let machine = plan.files.get(plan.root).map(|file| file.headers.machine);
+        let kind = plan.files.get(plan.root).map(|file| file.headers.kind());
         for (file, name) in plan.files.iter().zip(&plan.names) {
-            if Some(file.headers.machine) != machine {
+            if Some(file.headers.kind()) != kind {
                 return Err(Refused::Mixed {
                     file: name.clone(),
                     root: root.to_owned(),
@@ -112,12 +112,6 @@ pub fn library_key(name: &[u8]) -> Vec<u8> {
         key.extend(b".dll");
     }
     key
-}
-
-/// True when two spellings name one library.
-#[must_use]
-pub fn same_name(one: &[u8], other: &[u8]) -> bool {
-    library_key(one) == library_key(other)
 }
 
 /// What could go wrong later goes wrong here, with the file's budget.

@@ -2,6 +2,7 @@
 //!
 //! The walk keeps its own stack, because a set may be nested deeper than the stack of a thread.
 
+use std::collections::HashSet;
 use std::time::Instant;
 
 use super::super::exports::Table;
@@ -37,6 +38,8 @@ pub(super) struct Loading<'p, 'a> {
     places: Vec<Option<usize>>,
     space: Space,
     system: Vec<Vec<u8>>,
+    /// The same, to be found.
+    met: HashSet<Vec<u8>>,
     pub(super) counts: Counts,
     times: Times,
     pub(super) budget: Budget,
@@ -74,6 +77,7 @@ pub(super) fn load(plan: &Plan<'_>, buffers: Vec<Vec<u8>>) -> Result<Loaded, Ref
         places: vec![None; plan.files.len()],
         space: Space::with(&plan.options.occupied),
         system: Vec::new(),
+        met: HashSet::new(),
         counts: Counts::default(),
         times: Times::default(),
         budget: Budget::of(bytes),
@@ -175,7 +179,8 @@ impl Loading<'_, '_> {
         };
         let size = u64::from(headers.size_of_image);
         let limits = user(self.wide);
-        let anywhere = self.plan.options.dynamic_base && headers.has_dynamic_base();
+        // Without base relocations the flag means nothing.
+        let anywhere = self.plan.options.dynamic_base && headers.has_dynamic_base() && !headers.is_fixed();
         if !anywhere && self.space.take(headers.base, size, &limits) {
             return Ok(headers.base);
         }
@@ -221,7 +226,7 @@ impl Loading<'_, '_> {
             Place::NotMapped(file) => return Ok(Step::Enter(file)),
             Place::System(_) => {
                 let name = library_key(library);
-                if !self.system.contains(&name) {
+                if self.met.insert(name.clone()) {
                     self.system.push(name);
                 }
             }

@@ -24,12 +24,13 @@ pub(super) fn of(report: &mut Report, closure: &Closure) {
     report.sentence(
         Tone::Plain,
         format!(
-            "The reference loader maps {} files and moves {} of them with {} fixups, looks up {} names with {} comparisons and {} ordinals, and dirties {} pages.",
+            "The reference loader maps {} files and moves {} of them with {} fixups, looks up {} names with {} comparisons ({} at once, where the hint points) and {} ordinals, and dirties {} pages.",
             number(counts.modules),
             number(counts.moved),
             number(counts.fixups),
             number(counts.names),
             number(counts.comparisons),
+            number(counts.hint_hits),
             number(counts.ordinals),
             number(counts.dirtied_pages),
         ),
