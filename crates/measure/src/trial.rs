@@ -178,6 +178,11 @@ impl Trial {
         }
     }
 
+    /// Records the median of what the samples showed, if they showed anything.
+    pub fn median(&mut self, name: &str, values: &[f64]) {
+        self.known(name, median(values));
+    }
+
     /// Records one metric.
     pub fn value(&mut self, name: &str, value: f64) {
         self.report.values.push((name.to_owned(), value));

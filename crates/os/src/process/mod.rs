@@ -32,6 +32,7 @@ mod error;
 mod imp;
 mod observation;
 mod outcome;
+mod plain;
 mod search;
 mod spec;
 mod visit;
@@ -46,6 +47,7 @@ pub use error::LaunchError;
 pub use imp::{Launcher, observe, visit};
 pub use observation::{Observation, ObservedProcess};
 pub use outcome::{End, Outcome, Usage};
+pub use plain::time_to_exit;
 pub use spec::{Sink, Spec, Stdin};
 pub use visit::{Arrival, Memory, Place, Visit};
 

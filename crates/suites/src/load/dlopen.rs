@@ -76,10 +76,7 @@ impl Benchmark for Dlopen {
             },
             || 0.0,
         )?;
-        trial.value(
-            "us_per_library",
-            stats::summary::median(&samples_us).unwrap_or(0.0),
-        );
+        trial.median("us_per_library", &samples_us);
         Ok(())
     }
 }

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use image::generate::{Format, Set};
 use measure::benchmark::{Benchmark, Info, MetricInfo};
@@ -80,13 +80,14 @@ impl Benchmark for Instances {
         let instances = trial.number("instances")? as usize;
         // One trial is one process, so there is one meeting place.
         let meeting = MEETING.get_or_init(|| Meeting::of(instances));
+        let clock = trial.clock();
         let mut all = Vec::new();
         trial.collect(
             Amount::Fixed(1),
             |_| {
-                let begin = Instant::now();
+                let begin = clock.now();
                 let seen = together(&program, instances, meeting)?;
-                let elapsed_ns = begin.elapsed().as_nanos() as f64;
+                let elapsed_ns = clock.ns(begin, clock.now());
                 let verified = seen.len() == instances;
                 all.extend(seen);
                 Ok(Sample {
@@ -101,7 +102,7 @@ impl Benchmark for Instances {
         )?;
         let mut tell = |name, of: fn(&Memory) -> u64| {
             let values: Vec<f64> = all.iter().map(|memory| of(memory) as f64).collect();
-            trial.value(name, stats::summary::median(&values).unwrap_or(0.0));
+            trial.median(name, &values);
         };
         tell("private_bytes", |memory| memory.private);
         tell("shared_bytes", |memory| memory.shared);

@@ -65,6 +65,7 @@ impl Benchmark for Pe {
             .map(PathBuf::from)
             .ok_or_else(|| TrialError::Case(format!("{FOLDER} names no folder")))?;
         let files = read(&folder)?;
+        let clock = trial.clock();
         let mut read_us = Vec::new();
         let refused = |error: image::pe::loader::Refused| TrialError::Verification(error.to_string());
         let named = files
@@ -79,9 +80,9 @@ impl Benchmark for Pe {
         trial.collect(
             Amount::Fixed(1),
             |_| {
-                let begin = std::time::Instant::now();
+                let begin = clock.now();
                 let same_files = read(&folder)? == files;
-                read_us.push(begin.elapsed().as_nanos() as f64 / 1e3);
+                read_us.push(clock.ns(begin, clock.now()) / 1e3);
                 let again = plan.load_into(loaded.take()).map_err(refused)?;
                 let times = again.times;
                 let same = same_files && again.counts == counts && again.fingerprint() == fingerprint;
@@ -104,9 +105,9 @@ impl Benchmark for Pe {
             .into_iter()
             .zip(&phases)
         {
-            trial.value(name, stats::summary::median(all).unwrap_or(0.0));
+            trial.median(name, all);
         }
-        trial.value("read_us", stats::summary::median(&read_us).unwrap_or(0.0));
+        trial.median("read_us", &read_us);
         tell(trial, &counts);
         trial.value(
             "file_bytes",

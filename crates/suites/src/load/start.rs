@@ -3,8 +3,7 @@
 //! One operation is one start, followed to the entry and ended there. Between these, starts that nobody follows are timed to their
 //! exit: what a loader leaves for later, and what the program does itself, shows only there.
 
-use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::path::{Path, PathBuf};
 
 use image::generate::{Format, Set};
 use measure::benchmark::{Benchmark, Info, MetricInfo, Preset};
@@ -127,9 +126,7 @@ impl Runs {
             ("private_dirty_bytes", of(|arrival| arrival.private_dirty_bytes)),
         ];
         for (name, values) in columns {
-            if let Some(median) = stats::summary::median(&values) {
-                trial.value(name, median);
-            }
+            trial.median(name, &values);
         }
     }
 }
@@ -139,7 +136,7 @@ fn last_cpu() -> Option<usize> {
     os::topology::allowed().ok()?.iter().last()
 }
 
-fn to_entry(program: &std::path::Path, cpu: Option<usize>) -> Result<Arrival, TrialError> {
+fn to_entry(program: &Path, cpu: Option<usize>) -> Result<Arrival, TrialError> {
     let mut spec = Spec::new(program);
     spec.cpus = cpu.map(|cpu| vec![cpu]);
     let visit = Visit::to_entry(1);
@@ -151,26 +148,14 @@ fn to_entry(program: &std::path::Path, cpu: Option<usize>) -> Result<Arrival, Tr
     }
 }
 
-fn to_exit_us(program: &std::path::Path) -> Result<f64, TrialError> {
-    let failed = |error| TrialError::System(format!("start {}", program.display()), error);
-    let begin = std::time::Instant::now();
-    let status = Command::new(program)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .status()
-        .map_err(failed)?;
-    let elapsed = begin.elapsed();
-    if !status.success() {
-        return Err(TrialError::Verification(format!(
-            "{} ended with {status}",
-            program.display()
-        )));
-    }
-    Ok(elapsed.as_nanos() as f64 / 1e3)
+fn to_exit_us(program: &Path) -> Result<f64, TrialError> {
+    let took = os::process::time_to_exit(program)
+        .map_err(|error| TrialError::System(format!("run {}", program.display()), error))?;
+    Ok(took.as_nanos() as f64 / 1e3)
 }
 
 /// The size of the program and its libraries.
-fn file_bytes(folder: &std::path::Path) -> Result<f64, TrialError> {
+fn file_bytes(folder: &Path) -> Result<f64, TrialError> {
     let failed = |error| TrialError::System(format!("read {}", folder.display()), error);
     let mut bytes = 0;
     for entry in std::fs::read_dir(folder).map_err(failed)? {
