@@ -195,6 +195,8 @@ pub struct List<'a> {
     pub library: Option<&'a [u8]>,
     /// One entry a name, in the order of the table of names, then one for each number without name.
     pub exports: Vec<Export<'a>>,
+    /// The table of names as it stands: each with the index of its address, which may be an empty place.
+    pub names: Vec<(&'a [u8], u32)>,
     /// Numbers that are in use.
     pub numbers: usize,
 }
@@ -222,10 +224,12 @@ pub fn list<'a, V: View + ?Sized>(
         targets.push((target, false));
     }
     let mut exports = Vec::new();
+    let mut names = Vec::new();
     for index in 0..table.name_count {
         let name = view.text(table.name_rva(view, index)?)?;
         budget.spend(name.len())?;
         let at = table.index_of_name(view, index)?;
+        names.push((name, at));
         // A name of an empty place exists in some files; nothing can be imported through it.
         if let Some((Some(target), named)) = targets.get_mut(at as usize) {
             *named = true;
@@ -251,6 +255,7 @@ pub fn list<'a, V: View + ?Sized>(
     Ok(List {
         library: view.text(table.name).ok(),
         exports,
+        names,
         numbers,
     })
 }

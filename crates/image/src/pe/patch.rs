@@ -1,6 +1,7 @@
 //! Writing into bytes: little-endian, never outside.
 
-use super::{Headers, Unreadable, checksum};
+use super::imports::Import;
+use super::{File, Headers, Unreadable, checksum};
 
 /// Writes `value` at `at`.
 ///
@@ -57,4 +58,27 @@ pub(super) fn seal(bytes: &mut [u8], headers: &Headers) -> Result<(), Unreadable
     let place = headers.places.checksum();
     let sum = checksum::of(bytes, place);
     put(bytes, place, &sum.to_le_bytes())
+}
+
+/// True when the loader finds in the new file what it finds in the old one, addresses and stamps apart. No linker lays a table over
+/// what is changed, but a hostile file may, and then the new one would not load, or load something else.
+///
+/// # Errors
+/// When either cannot be read.
+pub(super) fn same_tables(old: &File<'_>, new: &[u8]) -> Result<bool, Unreadable> {
+    let new = File::read(new)?;
+    let (before, after) = (old.imports()?, new.imports()?);
+    let same_imports = before.len() == after.len()
+        && before.iter().zip(&after).all(|(before, after)| {
+            let places = |import: &Import<'_>| (import.descriptor.lookup, import.descriptor.slots);
+            before.library == after.library
+                && before.symbols == after.symbols
+                && places(before) == places(after)
+        });
+    Ok(same_imports
+        && old.headers.sections == new.headers.sections
+        && old.headers.size_of_image == new.headers.size_of_image
+        && old.exports()? == new.exports()?
+        && old.fixups()? == new.fixups()?
+        && new.bound().is_ok())
 }

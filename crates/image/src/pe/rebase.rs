@@ -12,7 +12,7 @@ use object::pe::IMAGE_DLLCHARACTERISTICS_DYNAMIC_BASE;
 use super::fixups::{self, Pages};
 use super::loader::map;
 use super::loader::space::{Space, user};
-use super::patch::{put, put_word, seal, strip_signature};
+use super::patch::{put, put_word, same_tables, seal, strip_signature};
 use super::{File, GRANULARITY, Unreadable};
 
 /// Where sets begin unless it is said: above what 32 bits reach, so that 64-bit programs notice truncated pointers; below the
@@ -85,6 +85,11 @@ pub enum Refused {
     /// A fixup that the file cannot hold.
     #[error("{0} has a base relocation in bytes that are not stored in the file, or stored twice")]
     Unstored(String),
+    /// A fixup in a table.
+    #[error(
+        "{0} has a base relocation in a table that the loader reads, which would not be the same any more"
+    )]
+    Table(String),
 }
 
 /// Rebases a set of files; they keep their order.
@@ -190,6 +195,9 @@ fn moved(name: &str, file: &File<'_>, base: u64, options: &Options) -> Result<Re
         seal(&mut bytes, headers)
     };
     edit().map_err(unreadable)?;
+    if !same_tables(file, &bytes).map_err(unreadable)? {
+        return Err(Refused::Table(name.to_owned()));
+    }
     Ok(Rebased {
         name: name.to_owned(),
         from: headers.base,

@@ -17,7 +17,7 @@ use object::pe::{IMAGE_DIRECTORY_ENTRY_BOUND_IMPORT, IMAGE_DIRECTORY_ENTRY_IMPOR
 use super::imports::{BOUND, DESCRIPTOR, Import, NO_CHAIN, width};
 use super::loader::library_key;
 use super::loader::space::{Space, user};
-use super::patch::{put, put_word, seal, strip_signature};
+use super::patch::{put, put_word, same_tables, seal, strip_signature};
 use super::view::entry;
 use super::{File, Unreadable, View};
 use directory::Entry;
@@ -110,6 +110,11 @@ pub enum Refused {
         /// The library.
         library: String,
     },
+    /// Slots that lie over something else.
+    #[error(
+        "{0} has an import address table that lies over another table, which would not be the same any more"
+    )]
+    Table(String),
     /// No place for the directory.
     #[error(
         "{file} has {room} bytes of room behind its section table, and the directory of bound imports takes {needed}"
@@ -236,6 +241,9 @@ fn one(set: &Set<'_>, name: &str, file: &File<'_>) -> Result<Bound, Refused> {
     directory::write(&mut bound.bytes, name, file, &entries)?;
     strip_signature(&mut bound.bytes, headers).map_err(unreadable)?;
     seal(&mut bound.bytes, headers).map_err(unreadable)?;
+    if !same_tables(file, &bound.bytes).map_err(unreadable)? {
+        return Err(Refused::Table(name.to_owned()));
+    }
     Ok(bound)
 }
 
