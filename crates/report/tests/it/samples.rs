@@ -227,6 +227,36 @@ pub fn time_alone() -> Run {
     }
 }
 
+/// One command timed to its entry point.
+pub fn time_to_entry() -> Run {
+    let entry = |position: usize, us: f64| Entry {
+        arm: 0,
+        position,
+        end: End::Stopped,
+        values: vec![
+            (CommandMetric::ToEntry, us),
+            (CommandMetric::PrivateDirty, 98_304.0),
+            (CommandMetric::MinorFaults, 42.0),
+            (CommandMetric::MajorFaults, 0.0),
+        ],
+        peak_rss_is_upper_bound: false,
+        strays: 0,
+    };
+    let block = |index: u32| Block {
+        index,
+        seed: u64::from(index),
+        stage: "measure".into(),
+        entries: vec![entry(0, 664.1 + f64::from(index * 7 % 30))],
+    };
+    Run {
+        session: Some(Session {
+            arms: vec![arm("/bin/true", ArmKind::Baseline)],
+            blocks: (0..30).map(block).collect(),
+        }),
+        ..empty(RunKind::Time)
+    }
+}
+
 /// A clear gain with everything beside it, a run count fixed beforehand, and a failure.
 pub fn time_faster() -> Run {
     let arms = vec![

@@ -58,6 +58,11 @@ fn time_of_one_command() {
 }
 
 #[test]
+fn time_to_the_entry_point() {
+    both("time_to_entry", &of(&samples::time_to_entry(), false));
+}
+
+#[test]
 fn time_that_is_decided() {
     both("time_faster", &of(&samples::time_faster(), false));
 }
