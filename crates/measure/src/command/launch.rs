@@ -378,6 +378,19 @@ fn entry(arm: usize, end: End, usage: &Usage) -> Entry {
         (CommandMetric::Involuntary, count(usage.involuntary)),
     ];
     Entry {
+        peak_rss_is_upper_bound: usage.peak_rss_is_upper_bound,
+        strays: usage.strays,
+        ..known(arm, end, values)
+    }
+}
+
+/// An entry with those values that there are. Its position is the block's to say.
+pub(super) fn known(
+    arm: usize,
+    end: End,
+    values: impl IntoIterator<Item = (CommandMetric, Option<f64>)>,
+) -> Entry {
+    Entry {
         arm,
         position: 0,
         end,
@@ -385,8 +398,8 @@ fn entry(arm: usize, end: End, usage: &Usage) -> Entry {
             .into_iter()
             .filter_map(|(metric, value)| Some((metric, value?)))
             .collect(),
-        peak_rss_is_upper_bound: usage.peak_rss_is_upper_bound,
-        strays: usage.strays,
+        peak_rss_is_upper_bound: false,
+        strays: 0,
     }
 }
 

@@ -109,15 +109,5 @@ fn entry(arm: usize, end: End, arrival: &Arrival, metric: CommandMetric) -> Entr
         (CommandMetric::MajorFaults, count(arrival.major_faults)),
         (CommandMetric::PrivateDirty, count(arrival.private_dirty_bytes)),
     ];
-    Entry {
-        arm,
-        position: 0,
-        end,
-        values: values
-            .into_iter()
-            .filter_map(|(metric, value)| Some((metric, value?)))
-            .collect(),
-        peak_rss_is_upper_bound: false,
-        strays: 0,
-    }
+    launch::known(arm, end, values)
 }

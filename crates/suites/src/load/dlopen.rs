@@ -4,13 +4,13 @@
 
 use std::path::{Path, PathBuf};
 
-use image::generate::{Format, Set};
+use image::generate::Set;
 use measure::benchmark::{Benchmark, Info, MetricInfo};
 use measure::model::{Case, Support, Unit};
 use measure::trial::{Amount, Sample, Trial, TrialError};
 use os::library::Library;
 
-use super::set::{CROSS, FOLDER, FUNCTIONS, GLOBALS, LIBRARIES, NAME_LENGTH, REFERENCES};
+use super::set::{self, CROSS, FUNCTIONS, GLOBALS, LIBRARIES, NAME_LENGTH, REFERENCES};
 use super::subject::WAYS;
 
 pub struct Dlopen;
@@ -43,16 +43,11 @@ impl Benchmark for Dlopen {
     }
 
     fn support(&self, case: &Case) -> Support {
-        if Set::default().format != Format::Elf {
-            return Support::No("ELF libraries are loaded on Linux".to_owned());
-        }
-        super::set::of(case).map_or_else(Support::No, |_| Support::Yes)
+        set::elf_support(case)
     }
 
     fn run(&self, trial: &mut Trial) -> Result<(), TrialError> {
-        let folder = std::env::var_os(FOLDER)
-            .map(PathBuf::from)
-            .ok_or_else(|| TrialError::Case(format!("{FOLDER} names no folder")))?;
+        let folder = set::folder()?;
         let libraries = libraries(&folder)?;
         let clock = trial.clock();
         let mut samples_us = Vec::new();

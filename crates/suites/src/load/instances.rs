@@ -3,18 +3,17 @@
 //! All copies are started, and each stands still at its entry point until the last one is there. Then the kernel is asked what
 //! each has for itself: what relocations wrote to is no longer shared.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use image::generate::{Format, Set};
 use measure::benchmark::{Benchmark, Info, MetricInfo};
 use measure::model::{Case, Support, Unit};
 use measure::parameter::{Kind, Parameter};
 use measure::trial::{Amount, Sample, Trial, TrialError};
 use os::process::{End, Memory, Spec, Visit};
 
-use super::set::{CROSS, FOLDER, FUNCTIONS, GLOBALS, LIBRARIES, NAME_LENGTH, REFERENCES};
+use super::set::{self, CROSS, FUNCTIONS, GLOBALS, LIBRARIES, NAME_LENGTH, REFERENCES};
 use super::subject::WAYS;
 
 const INSTANCES: Parameter = Parameter {
@@ -66,16 +65,11 @@ impl Benchmark for Instances {
     }
 
     fn support(&self, case: &Case) -> Support {
-        if Set::default().format != Format::Elf {
-            return Support::No("ELF programs are started on Linux".to_owned());
-        }
-        super::set::of(case).map_or_else(Support::No, |_| Support::Yes)
+        set::elf_support(case)
     }
 
     fn run(&self, trial: &mut Trial) -> Result<(), TrialError> {
-        let folder = std::env::var_os(FOLDER)
-            .map(PathBuf::from)
-            .ok_or_else(|| TrialError::Case(format!("{FOLDER} names no folder")))?;
+        let folder = set::folder()?;
         let program = folder.join("app");
         let instances = trial.number("instances")? as usize;
         // One trial is one process, so there is one meeting place.

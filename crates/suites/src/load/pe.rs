@@ -3,14 +3,14 @@
 //! One operation is one load of the program and all of its libraries into memory that is there already; before each, the files are read
 //! again, which is timed apart. Every load must have the result of the first one: the same images, byte for byte, at the same addresses.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use image::pe::loader::{Counts, Options, Plan};
 use measure::benchmark::{Benchmark, Info, MetricInfo, Preset};
 use measure::model::{Case, Support, Unit};
 use measure::trial::{Amount, Sample, Trial, TrialError};
 
-use super::set::{CROSS, FOLDER, FUNCTIONS, GLOBALS, IMPORT, LIBRARIES, NAME_LENGTH};
+use super::set::{self, CROSS, FUNCTIONS, GLOBALS, IMPORT, LIBRARIES, NAME_LENGTH};
 use super::subject::TREATMENTS;
 
 pub struct Pe;
@@ -57,13 +57,11 @@ impl Benchmark for Pe {
     }
 
     fn support(&self, case: &Case) -> Support {
-        super::set::of(case).map_or_else(Support::No, |_| Support::Yes)
+        set::of(case).map_or_else(Support::No, |_| Support::Yes)
     }
 
     fn run(&self, trial: &mut Trial) -> Result<(), TrialError> {
-        let folder = std::env::var_os(FOLDER)
-            .map(PathBuf::from)
-            .ok_or_else(|| TrialError::Case(format!("{FOLDER} names no folder")))?;
+        let folder = set::folder()?;
         let files = read(&folder)?;
         let clock = trial.clock();
         let mut read_us = Vec::new();

@@ -1,8 +1,11 @@
 //! From a case to the set that it needs.
 
+use std::path::PathBuf;
+
 use image::generate::{Format, Import, Naming, References, Set};
-use measure::model::Case;
+use measure::model::{Case, Support};
 use measure::parameter::{Kind, Parameter};
+use measure::trial::TrialError;
 
 use super::subject::{TREATMENTS, Treatment, WAYS};
 
@@ -59,6 +62,24 @@ pub(super) const IMPORT: Parameter = Parameter {
     summary: "how the program names the functions that it imports",
     kind: Kind::Word(&["name", "ordinal"]),
 };
+
+/// The folder of the worker's set.
+///
+/// # Errors
+/// When the main program named none.
+pub(super) fn folder() -> Result<PathBuf, TrialError> {
+    std::env::var_os(FOLDER)
+        .map(PathBuf::from)
+        .ok_or_else(|| TrialError::Case(format!("{FOLDER} names no folder")))
+}
+
+/// Whether the case has a set, and ELF files can be run here.
+pub(super) fn elf_support(case: &Case) -> Support {
+    if Set::default().format != Format::Elf {
+        return Support::No("ELF programs and libraries are loaded on Linux".to_owned());
+    }
+    of(case).map_or_else(Support::No, |_| Support::Yes)
+}
 
 /// What is done to a case's set after it was built.
 #[must_use]

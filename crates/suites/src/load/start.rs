@@ -3,15 +3,14 @@
 //! One operation is one start, followed to the entry and ended there. Between these, starts that nobody follows are timed to their
 //! exit: what a loader leaves for later, and what the program does itself, shows only there.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use image::generate::{Format, Set};
 use measure::benchmark::{Benchmark, Info, MetricInfo, Preset};
 use measure::model::{Case, Support, Unit};
 use measure::trial::{Amount, Sample, Trial, TrialError};
 use os::process::{Arrival, End, Spec, Visit};
 
-use super::set::{CROSS, FOLDER, FUNCTIONS, GLOBALS, LIBRARIES, NAME_LENGTH, REFERENCES};
+use super::set::{self, CROSS, FUNCTIONS, GLOBALS, LIBRARIES, NAME_LENGTH, REFERENCES};
 use super::subject::WAYS;
 
 pub struct Start;
@@ -64,16 +63,11 @@ impl Benchmark for Start {
     }
 
     fn support(&self, case: &Case) -> Support {
-        if Set::default().format != Format::Elf {
-            return Support::No("ELF programs are started on Linux".to_owned());
-        }
-        super::set::of(case).map_or_else(Support::No, |_| Support::Yes)
+        set::elf_support(case)
     }
 
     fn run(&self, trial: &mut Trial) -> Result<(), TrialError> {
-        let folder = std::env::var_os(FOLDER)
-            .map(PathBuf::from)
-            .ok_or_else(|| TrialError::Case(format!("{FOLDER} names no folder")))?;
+        let folder = set::folder()?;
         let program = folder.join("app");
         let cpu = trial.cpus().first().copied().or_else(last_cpu);
         let mut runs = Runs::default();
