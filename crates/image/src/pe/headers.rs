@@ -295,7 +295,8 @@ fn check(headers: &Headers) -> Result<(), Unreadable> {
         }
         free = end.ok_or(Unreadable::Damaged("a section reaches beyond 4 GiB"))?;
     }
-    if free.next_multiple_of(PAGE) > headers.size_of_image.next_multiple_of(PAGE) {
+    let pages = |bytes: u32| bytes.div_ceil(PAGE);
+    if pages(free) > pages(headers.size_of_image) {
         return Err(Unreadable::Damaged("a section lies beyond the end of the image"));
     }
     Ok(())

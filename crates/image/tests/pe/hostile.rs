@@ -158,7 +158,7 @@ fn damaged_files_are_read_loaded_and_written_or_refused() {
 }
 
 #[test]
-#[ignore = "takes minutes: cargo test --release -p underhood-image --test pe -- --ignored damaged"]
+#[ignore = "takes minutes: CARGO_PROFILE_RELEASE_OVERFLOW_CHECKS=true cargo test --release -p underhood-image --test pe -- --ignored damaged"]
 fn damaged_files_for_long() {
     for seed in 0..20 {
         campaign(seed, 20_000);

@@ -208,6 +208,10 @@ fn what_cannot_be_a_set_is_refused() {
     assert!(matches!(plan(&twice, "app.exe"), Refused::Twice(_)));
     let mixed = [files.clone(), vec![("three.dll", set(false)[1].1.clone())]].concat();
     assert!(matches!(plan(&mixed, "app.exe"), Refused::Mixed { .. }));
+    let mut long = files[1].1.clone();
+    // The section's size in memory: it ends in the last page of what 32 bits reach.
+    long[64 + 24 + 240 + 8..64 + 24 + 240 + 12].copy_from_slice(&0xffff_e800_u32.to_le_bytes());
+    assert!(File::read(&long).is_err());
     let mut huge = files;
     // SizeOfImage.
     huge[1].1[64 + 24 + 56..64 + 24 + 60].copy_from_slice(&0xf000_0000_u32.to_le_bytes());

@@ -3,7 +3,9 @@
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use image::pe::File;
+use image::pe::loader::check::check;
+use image::pe::loader::{Options, Plan};
+use image::pe::{File, bind, rebase};
 
 /// Where Debian's packages have libraries for Windows.
 const FOLDERS: &[&str] = &[
@@ -62,4 +64,79 @@ fn every_pe_file_of_the_machine_can_be_read() {
     if read == 0 {
         println!("SKIPPED: no PE files here; on Debian: apt-get install wine mingw-w64");
     }
+}
+
+/// A program and a library of Wine with all libraries of Wine beside them: forwarders, ordinals, hints and collisions as they
+/// come, as they are and rebased and bound. The judge reads each image anew.
+#[test]
+fn programs_of_wine_are_loaded_rightly() {
+    let folder = Path::new("/usr/lib/x86_64-linux-gnu/wine/x86_64-windows");
+    let mut files = Vec::new();
+    for path in pe_files().iter().filter(|path| path.parent() == Some(folder)) {
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        files.push((name, std::fs::read(path).unwrap()));
+    }
+    files.retain(|(_, bytes)| File::read(bytes).is_ok_and(|file| file.headers.wide));
+    let mut tried = 0;
+    for root in [
+        "notepad.exe",
+        "explorer.exe",
+        "regedit.exe",
+        "winhttp.dll",
+        "ole32.dll",
+    ] {
+        if !files.iter().any(|(name, _)| name == root) {
+            continue;
+        }
+        let borrowed = files
+            .iter()
+            .map(|(name, bytes)| (name.as_str(), bytes.as_slice()));
+        let plan = Plan::new(borrowed, root, Options::default()).unwrap();
+        let loaded = plan.load().unwrap_or_else(|error| panic!("{root}: {error}"));
+        let checked = check(&plan, &loaded).unwrap();
+        assert_eq!(checked.differences, Vec::<String>::new(), "{root}");
+        assert_eq!(checked.slots, loaded.counts.written, "{root}");
+        let closure: Vec<_> = loaded
+            .modules
+            .iter()
+            .filter_map(|module| files.get(module.file))
+            .collect();
+        rebase_and_bind(&closure, root);
+        tried += 1;
+    }
+    if tried == 0 {
+        println!("SKIPPED: no libraries of Wine here; on Debian: apt-get install wine");
+    }
+}
+
+/// Rebases a set and binds it: nothing is moved then, nothing looked up, and the judge has nothing to say.
+fn rebase_and_bind(files: &[&(String, Vec<u8>)], root: &str) {
+    let options = rebase::Options {
+        clear_dynamic_base: true,
+        stamp: Some(1_000_000_000),
+        ..rebase::Options::default()
+    };
+    let borrowed = files
+        .iter()
+        .map(|(name, bytes)| (name.as_str(), bytes.as_slice()));
+    let based = rebase::rebase(borrowed, &options).unwrap_or_else(|error| panic!("{root}: {error}"));
+    let borrowed = based
+        .iter()
+        .map(|file| (file.name.as_str(), file.bytes.as_slice()));
+    let bound =
+        bind::bind(borrowed, bind::Options::default()).unwrap_or_else(|error| panic!("{root}: {error}"));
+    let borrowed = bound
+        .iter()
+        .map(|file| (file.name.as_str(), file.bytes.as_slice()));
+    let plan = Plan::new(borrowed, root, Options::default()).unwrap();
+    let loaded = plan.load().unwrap_or_else(|error| panic!("{root}: {error}"));
+    let left: Vec<_> = bound.iter().flat_map(|file| &file.left).collect();
+    println!("{root}: {:?}, left {left:?}", loaded.counts);
+    assert_eq!((loaded.counts.moved, loaded.counts.stale), (0, 0), "{root}");
+    assert_eq!(loaded.counts.names + loaded.counts.ordinals, 0, "{root}");
+    assert_eq!(
+        check(&plan, &loaded).unwrap().differences,
+        Vec::<String>::new(),
+        "{root}"
+    );
 }
