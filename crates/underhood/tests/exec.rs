@@ -197,6 +197,33 @@ fn a_static_program_is_refused_and_run_when_forced() {
 }
 
 #[test]
+fn a_program_made_for_musl_is_refused_even_when_forced() {
+    let folder = tempfile::tempdir().unwrap();
+    let (source, program) = (folder.path().join("a.c"), folder.path().join("a"));
+    fs::write(&source, "int main(void) { return 7; }").unwrap();
+    let Ok(built) = Command::new("musl-gcc")
+        .arg(&source)
+        .arg("-o")
+        .arg(&program)
+        .status()
+    else {
+        println!("SKIPPED: musl-gcc is missing; on Debian: apt-get install musl-tools");
+        return;
+    };
+    assert!(built.success());
+    let program = program.to_str().unwrap();
+    assert_eq!(Command::new(program).status().unwrap().code(), Some(7));
+    for forced in [&[][..], &["--force"]] {
+        // musl's loader ends a program when a library to be preloaded does not load, so forcing would break it.
+        let arguments = [&["exec", "--heap", "mimalloc"], forced, &["--", program]].concat();
+        let output = run(&arguments);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(3), "{said}");
+        assert!(said.contains("the program is made for musl"), "{said}");
+    }
+}
+
+#[test]
 fn a_dry_run_only_prints() {
     let output = run(&[
         "exec",

@@ -35,6 +35,7 @@ pub const WINDOWS: Group = Group {
 pub const LINUX: Group = Group {
     purpose: "test with heaps and programs of the system",
     packages: &[
+        "bubblewrap",
         "build-essential",
         "gcc-mingw-w64-x86-64",
         "hyperfine",
@@ -42,7 +43,9 @@ pub const LINUX: Group = Group {
         "libmimalloc2.0",
         "libtbbmalloc2",
         "libtcmalloc-minimal4",
+        "musl-tools",
         "python3",
+        "valgrind",
     ],
 };
 
