@@ -109,6 +109,16 @@ impl<'a> Image<'a> {
         Ok(image)
     }
 
+    /// The file.
+    pub(super) const fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// The program headers.
+    pub(super) const fn segments(&self) -> &'a [ProgramHeader64<LE>] {
+        self.segments
+    }
+
     /// The processor that it is for.
     #[must_use]
     pub const fn machine(&self) -> Machine {
@@ -258,7 +268,7 @@ impl<'a> Image<'a> {
         Ok(table)
     }
 
-    fn loads(&self) -> impl Iterator<Item = &'a ProgramHeader64<LE>> + use<'a> {
+    pub(super) fn loads(&self) -> impl Iterator<Item = &'a ProgramHeader64<LE>> + use<'a> {
         self.segments
             .iter()
             .filter(|segment| segment.p_type.get(LE) == elf::PT_LOAD)
@@ -270,7 +280,7 @@ impl<'a> Image<'a> {
             .find(|segment| segment.p_type.get(LE) == kind)
     }
 
-    fn contents(&self, segment: &ProgramHeader64<LE>) -> Result<&'a [u8], Unreadable> {
+    pub(super) fn contents(&self, segment: &ProgramHeader64<LE>) -> Result<&'a [u8], Unreadable> {
         let range = |at: u64, size: u64| {
             let begin = usize::try_from(at).ok()?;
             self.bytes.get(begin..)?.get(..usize::try_from(size).ok()?)
