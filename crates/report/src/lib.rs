@@ -12,6 +12,7 @@
 //! | [`tune`] | the fate of remedies |
 //! | [`list`], [`runs`] | what there is |
 
+pub mod bound;
 pub mod date;
 pub mod document;
 pub mod image;

@@ -151,6 +151,12 @@ impl<'a> Image<'a> {
         self.fixed
     }
 
+    /// The address of its dynamic table; 0 when it has none.
+    #[must_use]
+    pub fn dynamic_address(&self) -> u64 {
+        self.segment(elf::PT_DYNAMIC).map_or(0, |segment| segment.p_vaddr.get(LE))
+    }
+
     /// Whether it has a dynamic table, without which nothing can be loaded as a library.
     #[must_use]
     pub fn has_dynamic(&self) -> bool {

@@ -11,6 +11,7 @@
 //! * A key that the schema names is always present.
 //! * Seeds are strings: they use all 64 bits, and many readers keep only 53 of a number.
 
+pub mod bound;
 mod common;
 pub mod environment;
 pub mod hyperfine;
