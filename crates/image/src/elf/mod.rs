@@ -18,6 +18,7 @@ pub mod diagnostics;
 mod dynamic;
 pub mod estimate;
 pub mod facts;
+pub mod guard;
 mod hash;
 mod loading;
 pub mod lookup;
