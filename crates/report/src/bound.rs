@@ -11,9 +11,17 @@ const LISTED: usize = 12;
 #[must_use]
 pub fn made(document: &Document) -> Report {
     let mut report = Report::new("Bound");
-    let copies = document.objects.iter().filter(|object| object.copy.is_some()).count();
+    let copies = document
+        .objects
+        .iter()
+        .filter(|object| object.copy.is_some())
+        .count();
     let sum = |of: fn(&Object) -> u64| document.objects.iter().map(of).sum::<u64>();
-    let what = if document.bound { "a bound copy" } else { "a moved copy" };
+    let what = if document.bound {
+        "a bound copy"
+    } else {
+        "a moved copy"
+    };
     report.sentence(
         Tone::Good,
         format!(
@@ -60,7 +68,11 @@ pub fn made(document: &Document) -> Report {
         rows: objects.iter().take(LISTED).map(row).collect(),
     }));
     if objects.len() > LISTED {
-        report.note(format!("{} more files stand in {}/bound.json", objects.len() - LISTED, document.folder));
+        report.note(format!(
+            "{} more files stand in {}/bound.json",
+            objects.len() - LISTED,
+            document.folder
+        ));
     }
     report
 }
@@ -90,7 +102,10 @@ fn compared(report: &mut Report, copy: &str, verified: &Verified) {
     }
     report.sentence(
         Tone::Bad,
-        format!("{copy}, loaded, differs from the original in {} places.", verified.differences),
+        format!(
+            "{copy}, loaded, differs from the original in {} places.",
+            verified.differences
+        ),
     );
     for difference in &verified.first {
         report.note(difference.clone());

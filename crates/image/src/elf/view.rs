@@ -154,7 +154,8 @@ impl<'a> Image<'a> {
     /// The address of its dynamic table; 0 when it has none.
     #[must_use]
     pub fn dynamic_address(&self) -> u64 {
-        self.segment(elf::PT_DYNAMIC).map_or(0, |segment| segment.p_vaddr.get(LE))
+        self.segment(elf::PT_DYNAMIC)
+            .map_or(0, |segment| segment.p_vaddr.get(LE))
     }
 
     /// Whether it has a dynamic table, without which nothing can be loaded as a library.

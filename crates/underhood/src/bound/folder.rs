@@ -25,7 +25,8 @@ const HIGHEST: u64 = 0x2800_0000_0000;
 /// Where a set of so many bytes is to begin. On a huge page: 22 TiB of them are 23 bits of chance.
 pub fn random_begin(size: u64) -> Result<u64, Failure> {
     const HUGE: u64 = 2 << 20;
-    let random = getrandom::u64().map_err(|error| Failure::new(COMMAND_FAILED, format!("draw an address: {error}")))?;
+    let random = getrandom::u64()
+        .map_err(|error| Failure::new(COMMAND_FAILED, format!("draw an address: {error}")))?;
     let places = (HIGHEST - LOWEST).saturating_sub(size) / HUGE;
     Ok(LOWEST + random % places.max(1) * HUGE)
 }
@@ -49,7 +50,11 @@ impl Set {
     /// Makes the folders of a new set, and removes those that nobody uses any more.
     pub fn new(out: &Path, program: &Path, closure: &Closure) -> Result<Self, Failure> {
         let out = std::path::absolute(out).map_err(|error| failed("find", out, &error))?;
-        let name = program.file_name().map(OsStr::to_string_lossy).unwrap_or_default().into_owned();
+        let name = program
+            .file_name()
+            .map(OsStr::to_string_lossy)
+            .unwrap_or_default()
+            .into_owned();
         let target = out.join(&name);
         if target.exists() && document_of(&target).is_none() {
             return Err(Failure::usage(format!(
@@ -67,12 +72,24 @@ impl Set {
         fs::create_dir_all(folder.join("lib")).map_err(|error| failed("create", &folder, &error))?;
         let mut libraries: Vec<String> = Vec::new();
         for object in &closure.objects {
-            let base = Path::new(&object.path).file_name().map(OsStr::to_string_lossy).unwrap_or_default();
+            let base = Path::new(&object.path)
+                .file_name()
+                .map(OsStr::to_string_lossy)
+                .unwrap_or_default();
             let taken = libraries.contains(&base.to_string());
             let index = libraries.len();
-            libraries.push(if taken { format!("{index}-{base}") } else { base.into_owned() });
+            libraries.push(if taken {
+                format!("{index}-{base}")
+            } else {
+                base.into_owned()
+            });
         }
-        Ok(Self { out, name, folder, libraries })
+        Ok(Self {
+            out,
+            name,
+            folder,
+            libraries,
+        })
     }
 
     /// The copy of the program, once it is in place.
@@ -106,7 +123,11 @@ impl Set {
 
     /// Where the copy of an object is until the set is complete.
     pub fn now(&self, object: usize) -> PathBuf {
-        if object == 0 { self.folder.join("program") } else { self.place_of(object) }
+        if object == 0 {
+            self.folder.join("program")
+        } else {
+            self.place_of(object)
+        }
     }
 
     /// Writes the copy of an object.
@@ -117,9 +138,15 @@ impl Set {
     /// Completes the set and puts the copy of the program in place.
     pub fn finish(&self, guard: &[u8], document: &Document) -> Result<(), Failure> {
         write(&self.folder.join("guard"), guard, 0o755)?;
-        write(&self.folder.join(LEDGER), record::format::to_text(document).as_bytes(), 0o644)?;
+        write(
+            &self.folder.join(LEDGER),
+            record::format::to_text(document).as_bytes(),
+            0o644,
+        )?;
         for folder in [self.folder.join("lib"), self.folder.clone()] {
-            fs::File::open(&folder).and_then(|folder| folder.sync_all()).map_err(|error| failed("sync", &folder, &error))?;
+            fs::File::open(&folder)
+                .and_then(|folder| folder.sync_all())
+                .map_err(|error| failed("sync", &folder, &error))?;
         }
         let copy = self.copy();
         fs::rename(self.now(0), &copy).map_err(|error| failed("put in place", &copy, &error))
@@ -201,5 +228,6 @@ fn unused(out: &Path, name: &str) -> Vec<PathBuf> {
 }
 
 fn write(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Failure> {
-    os::files::write(path, bytes, os::files::own_attributes(mode)).map_err(|error| failed("write", path, &error))
+    os::files::write(path, bytes, os::files::own_attributes(mode))
+        .map_err(|error| failed("write", path, &error))
 }

@@ -29,7 +29,12 @@ fn unfillable(error: &Unfillable) -> Failure {
 
 fn template() -> Result<&'static [u8], Failure> {
     let found = bundle::find("guard").map(|artifact| artifact.bytes);
-    found.ok_or_else(|| Failure::new(UNSUPPORTED, "find the guard of bound copies: it is made for Linux on x86-64"))
+    found.ok_or_else(|| {
+        Failure::new(
+            UNSUPPORTED,
+            "find the guard of bound copies: it is made for Linux on x86-64",
+        )
+    })
 }
 
 impl Guard {
@@ -103,17 +108,17 @@ impl Guard {
         let identity = |path: &Path| stamp(path).map(identity);
         let objects = &work.closure.objects;
         let mut watched = Vec::new();
-        let mut watch = |path: &str| -> Result<(), Failure> {
+        let watch = |watched: &mut Vec<(String, Identity)>, path: &str| -> Result<(), Failure> {
             watched.push((path.to_owned(), identity(Path::new(path))?));
             Ok(())
         };
         for path in refusal::passed_over(work.closure) {
-            watch(&path)?;
+            watch(&mut watched, &path)?;
         }
         let mut absent = refusal::absent(work.closure);
         for list in [CACHE, PRELOAD] {
             if Path::new(list).exists() {
-                watch(list)?;
+                watch(&mut watched, list)?;
             } else {
                 absent.push(list.to_owned());
             }
@@ -128,7 +133,7 @@ impl Guard {
                 let read = guard::Loader::read(&object.path, identity, &object.bytes);
                 loader = Some(read.map_err(|error| unfillable(&error))?);
             } else {
-                watch(&object.path)?;
+                watch(&mut watched, &object.path)?;
             }
             if choice.stays(index).is_some() {
                 let image = Image::parse(&object.bytes).map_err(|error| unreadable(&object.path, &error))?;
@@ -160,7 +165,10 @@ impl Guard {
                 ifunc: fill.chosen,
             })
         };
-        let called = fills.iter().zip(&self.numbers).filter(|(_, number)| number.is_some());
+        let called = fills
+            .iter()
+            .zip(&self.numbers)
+            .filter(|(_, number)| number.is_some());
         Ok(Plan {
             original: work.request.program.display().to_string(),
             loader: loader.ok_or_else(|| Failure::new(UNSUPPORTED, "find the loader of the program"))?,
@@ -171,7 +179,9 @@ impl Guard {
             debug: debug.unwrap_or(0),
             floating,
             renamed,
-            fills: called.map(|(fills, _)| fills.iter().filter_map(fill).collect()).collect(),
+            fills: called
+                .map(|(fills, _)| fills.iter().filter_map(fill).collect())
+                .collect(),
         })
     }
 }

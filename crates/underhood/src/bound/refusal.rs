@@ -16,7 +16,8 @@ const OWN_FILE: [&[u8]; 3] = [b"/proc/self/exe", b"/proc/%d/exe", b"/proc/%i/exe
 pub fn check(program: &Path, bytes: &[u8], noticing: bool) -> Result<Vec<String>, Failure> {
     let name = program.display();
     let refused = |why: &str| Err(Failure::new(UNSUPPORTED, format!("bind {name}: {why}")));
-    let kind = os::loader::classify(program).map_err(|error| Failure::new(COMMAND_FAILED, error.to_string()))?;
+    let kind =
+        os::loader::classify(program).map_err(|error| Failure::new(COMMAND_FAILED, error.to_string()))?;
     if kind.setuid || kind.setgid || kind.file_caps {
         return refused("it runs with more rights than its user has, and a copy of it must not exist");
     }
@@ -37,7 +38,10 @@ pub fn check(program: &Path, bytes: &[u8], noticing: bool) -> Result<Vec<String>
 pub fn closure(closure: &Closure) -> Result<Vec<String>, Failure> {
     let mut curious = Vec::new();
     for object in closure.objects.iter().skip(2) {
-        if OWN_FILE.iter().any(|text| memmem::find(&object.bytes, text).is_some()) {
+        if OWN_FILE
+            .iter()
+            .any(|text| memmem::find(&object.bytes, text).is_some())
+        {
             curious.push(object.path.as_str());
         }
     }

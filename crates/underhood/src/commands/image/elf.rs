@@ -27,7 +27,10 @@ pub struct Wanted<'a> {
 /// Makes a bound copy.
 pub fn bind(wanted: &Wanted<'_>, context: &Context) -> Result<Done, Failure> {
     let document = made(wanted, context)?;
-    context.publish(&report::bound::made(&document), &record::format::to_text(&document))?;
+    context.publish(
+        &report::bound::made(&document),
+        &record::format::to_text(&document),
+    )?;
     Ok(Done::OK)
 }
 
@@ -51,7 +54,11 @@ fn made(wanted: &Wanted<'_>, context: &Context) -> Result<Document, Failure> {
         let differences = verified.differences;
         document.verified = Some(verified);
         if differences > 0 {
-            let first = document.verified.iter().flat_map(|verified| &verified.first).next();
+            let first = document
+                .verified
+                .iter()
+                .flat_map(|verified| &verified.first)
+                .next();
             let why = first.cloned().unwrap_or_default();
             bound::remove(&document)?;
             return Err(Failure::new(
@@ -70,7 +77,10 @@ fn made(wanted: &Wanted<'_>, context: &Context) -> Result<Document, Failure> {
 pub fn refresh(places: &[PathBuf], context: &Context) -> Result<Done, Failure> {
     let mut failures = Vec::new();
     for document in all(places)? {
-        let out = Path::new(&document.copy).parent().unwrap_or(Path::new("/")).to_owned();
+        let out = Path::new(&document.copy)
+            .parent()
+            .unwrap_or(Path::new("/"))
+            .to_owned();
         let wanted = Wanted {
             program: Path::new(&document.program),
             out: &out,
@@ -87,7 +97,10 @@ pub fn refresh(places: &[PathBuf], context: &Context) -> Result<Done, Failure> {
     if failures.is_empty() {
         Ok(Done::OK)
     } else {
-        Err(Failure::new(COMMAND_FAILED, format!("refresh {}", failures.join("; "))))
+        Err(Failure::new(
+            COMMAND_FAILED,
+            format!("refresh {}", failures.join("; ")),
+        ))
     }
 }
 
@@ -97,7 +110,10 @@ pub fn verify(places: &[PathBuf], context: &Context) -> Result<Done, Failure> {
     for document in &mut documents {
         document.verified = Some(bound::verified(document)?);
     }
-    context.publish(&report::bound::verified(&documents), &record::format::to_text(&documents))?;
+    context.publish(
+        &report::bound::verified(&documents),
+        &record::format::to_text(&documents),
+    )?;
     let differences = documents.iter().flat_map(|document| &document.verified);
     let clean = differences.map(|verified| verified.differences).sum::<u64>() == 0;
     Ok(if clean { Done::OK } else { Done(CHECK_FAILED) })
@@ -107,7 +123,10 @@ pub fn verify(places: &[PathBuf], context: &Context) -> Result<Done, Failure> {
 pub fn undo(places: &[PathBuf], context: &Context) -> Result<Done, Failure> {
     for document in all(places)? {
         bound::remove(&document)?;
-        context.remark(&format!("{} and its libraries are removed; {} is as it was", document.copy, document.program));
+        context.remark(&format!(
+            "{} and its libraries are removed; {} is as it was",
+            document.copy, document.program
+        ));
     }
     Ok(Done::OK)
 }
@@ -118,7 +137,10 @@ fn all(places: &[PathBuf]) -> Result<Vec<Document>, Failure> {
     for place in places {
         let found = bound::documents(place)?;
         if found.is_empty() {
-            return Err(Failure::usage(format!("find a bound copy in {}", place.display())));
+            return Err(Failure::usage(format!(
+                "find a bound copy in {}",
+                place.display()
+            )));
         }
         documents.extend(found);
     }
