@@ -73,6 +73,37 @@ pub fn make(request: &Request, tell: &mut dyn FnMut(f64, &str)) -> Result<Docume
     result
 }
 
+/// The bound copy of a program in the user's own folder, made now if there is none or if one of the originals has changed.
+pub fn ensured(program: &Path) -> Result<PathBuf, Failure> {
+    let program = std::path::absolute(program)?;
+    let home = os::dirs::data_dir()?.join("bound");
+    let digest = crate::apply::state::digest(program.as_os_str().as_encoded_bytes());
+    let out = home.join(digest.get(..16).unwrap_or_default());
+    if let Some(name) = program.file_name() {
+        let copy = out.join(name);
+        if folder::document_of(&copy).is_some_and(|document| is_current(&document)) {
+            return Ok(copy);
+        }
+    }
+    os::dirs::make_private(&home)?;
+    let request = Request {
+        program,
+        out,
+        bind: true,
+        noticing: false,
+    };
+    Ok(PathBuf::from(make(&request, &mut |_, _| {})?.copy))
+}
+
+/// Whether all originals and copies are as they were.
+fn is_current(document: &Document) -> bool {
+    let there = |path: &str| Path::new(path).exists();
+    document.objects.iter().all(|object| {
+        let same = stamp(Path::new(&object.file)).is_ok_and(|now| now == object.stamp);
+        same && object.copy.as_deref().is_none_or(there)
+    })
+}
+
 struct Work<'a> {
     request: &'a Request,
     closure: &'a Closure,

@@ -15,10 +15,12 @@ use suites::remedy::{self, Remedy};
 
 use super::measure::{now_unix, seconds};
 use super::time::margin;
+use crate::bound;
 use crate::command_line::{self, RunOptions};
 use crate::context::Context;
 use crate::exit::{COMMAND_FAILED, Done, Failure, INTERRUPTED};
 use crate::progress::Progress;
+use crate::scratch;
 use crate::tuning::baseline::{self, Baseline};
 use crate::tuning::{outcome, smoke};
 use crate::{apply, machine};
@@ -111,6 +113,8 @@ pub fn run(args: Args, context: &Context) -> Result<Done, Failure> {
             }),
     );
     warnings.extend(pinned.map(|text| Warning::new("pinned", format!("{text}; --pin no turns that off"))));
+    let remedies = with_copies(remedies, &command, &baseline, &progress, args.budget)?;
+    let (remedies, copies) = remedies;
     let (candidates, unraced) = smoke_all(&args, &remedies, &command, &baseline, &progress)?;
     let names: Vec<String> = candidates
         .iter()
@@ -143,6 +147,7 @@ pub fn run(args: Args, context: &Context) -> Result<Done, Failure> {
     if let Some(Stop::Failed { name, reason, .. }) = stop {
         return Err(Failure::new(COMMAND_FAILED, format!("tune {name}: {reason}")));
     }
+    drop(copies);
     context.publish(&report::of(&run, args.details), &json(&run))?;
     apply_winner(&args, &remedies, &run, context)?;
     Ok(Done(if run.status == RunStatus::Interrupted {
@@ -160,6 +165,46 @@ fn remedies(args: &Args) -> Result<Vec<Remedy>, Failure> {
         .iter()
         .map(|text| remedy::parse(text, &machine::artifact).map_err(Failure::usage))
         .collect()
+}
+
+/// Makes the bound copy that a remedy needs, where it is worth it. The folder is removed when the second result is dropped.
+fn with_copies(
+    remedies: Vec<Remedy>,
+    command: &Command,
+    baseline: &Baseline,
+    progress: &Progress,
+    budget: Duration,
+) -> Result<(Vec<Remedy>, Option<tempfile::TempDir>), Failure> {
+    let loads = baseline
+        .loading
+        .is_none_or(|share| share >= remedy::loader::WORTH_IT);
+    let wants = |remedy: &Remedy| remedy.copy().is_some() && remedy.obstacle(&baseline.program).is_none();
+    if !loads || !remedies.iter().any(wants) {
+        return Ok((remedies, None));
+    }
+    progress.tell(0.0, budget, "binding a copy of the program");
+    let home = os::dirs::cache_dir()?;
+    os::dirs::make_private(&home)?;
+    let folder = scratch::folder(&home)?;
+    let path = std::env::var_os("PATH");
+    let program = os::loader::find_in_path(command.program.as_os_str(), path.as_deref());
+    let program = program.map_err(|error| Failure::new(COMMAND_FAILED, error.to_string()))?;
+    let request = bound::Request {
+        program: std::path::absolute(program)?,
+        out: folder.path().to_owned(),
+        bind: true,
+        noticing: false,
+    };
+    let made = bound::make(&request, &mut |_, _| {});
+    let treat = |remedy: Remedy| match &made {
+        _ if remedy.copy().is_none() => remedy,
+        Ok(document) => remedy.with_copy(PathBuf::from(&document.copy)),
+        Err(failure) => Remedy {
+            available: measure::model::Support::No(failure.message.clone()),
+            ..remedy
+        },
+    };
+    Ok((remedies.into_iter().map(treat).collect(), Some(folder)))
 }
 
 /// Every remedy gets one observed run, as long as a fifth of the budget lasts.
