@@ -29,7 +29,10 @@ pub fn write_to(places: &Places, unit: &str, remedy: &Remedy, force: bool) -> Re
     if remedy.copy().is_some() {
         return Err(Failure::new(
             UNSUPPORTED,
-            format!("write a drop-in for {unit} with {}: a drop-in sets variables, and a bound copy is another file; make it with `underhood image bind` and name it in ExecStart", remedy.name),
+            format!(
+                "write a drop-in for {unit} with {}: a drop-in sets variables, and a bound copy is another file; make it with `underhood image bind` and name it in ExecStart",
+                remedy.name
+            ),
         ));
     }
     let path = places.unit_file(&unit);

@@ -26,7 +26,7 @@ use image::elf::search::Loader;
 use record::format::bound::{Document, Object, SCHEMA};
 
 use crate::closure::{Wishes, load, unreadable};
-use crate::exit::{Failure, UNSUPPORTED};
+use crate::exit::{COMMAND_FAILED, Failure, UNSUPPORTED};
 
 pub use folder::{Set, documents, remove};
 pub use refusal::stamp;
@@ -93,6 +93,23 @@ pub fn ensured(program: &Path) -> Result<PathBuf, Failure> {
         noticing: false,
     };
     Ok(PathBuf::from(make(&request, &mut |_, _| {})?.copy))
+}
+
+/// A bound copy of a program (searched for in `PATH` when its name has no slash) that is removed with the second result.
+pub fn temporary(program: &Path, noticing: bool) -> Result<(Document, tempfile::TempDir), Failure> {
+    let path = std::env::var_os("PATH");
+    let program = os::loader::find_in_path(program.as_os_str(), path.as_deref())
+        .map_err(|error| Failure::new(COMMAND_FAILED, error.to_string()))?;
+    let home = os::dirs::cache_dir()?;
+    os::dirs::make_private(&home)?;
+    let folder = crate::scratch::folder(&home)?;
+    let request = Request {
+        program: std::path::absolute(program)?,
+        out: folder.path().to_owned(),
+        bind: true,
+        noticing,
+    };
+    Ok((make(&request, &mut |_, _| {})?, folder))
 }
 
 /// Whether all originals and copies are as they were.

@@ -20,7 +20,6 @@ use crate::command_line::{self, RunOptions};
 use crate::context::Context;
 use crate::exit::{COMMAND_FAILED, Done, Failure, INTERRUPTED};
 use crate::progress::Progress;
-use crate::scratch;
 use crate::tuning::baseline::{self, Baseline};
 use crate::tuning::{outcome, smoke};
 use crate::{apply, machine};
@@ -183,28 +182,17 @@ fn with_copies(
         return Ok((remedies, None));
     }
     progress.tell(0.0, budget, "binding a copy of the program");
-    let home = os::dirs::cache_dir()?;
-    os::dirs::make_private(&home)?;
-    let folder = scratch::folder(&home)?;
-    let path = std::env::var_os("PATH");
-    let program = os::loader::find_in_path(command.program.as_os_str(), path.as_deref());
-    let program = program.map_err(|error| Failure::new(COMMAND_FAILED, error.to_string()))?;
-    let request = bound::Request {
-        program: std::path::absolute(program)?,
-        out: folder.path().to_owned(),
-        bind: true,
-        noticing: false,
-    };
-    let made = bound::make(&request, &mut |_, _| {});
+    let made = bound::temporary(&command.program, false);
     let treat = |remedy: Remedy| match &made {
         _ if remedy.copy().is_none() => remedy,
-        Ok(document) => remedy.with_copy(PathBuf::from(&document.copy)),
+        Ok((document, _)) => remedy.with_copy(PathBuf::from(&document.copy)),
         Err(failure) => Remedy {
             available: measure::model::Support::No(failure.message.clone()),
             ..remedy
         },
     };
-    Ok((remedies.into_iter().map(treat).collect(), Some(folder)))
+    let remedies = remedies.into_iter().map(treat).collect();
+    Ok((remedies, made.ok().map(|(_, folder)| folder)))
 }
 
 /// Every remedy gets one observed run, as long as a fifth of the budget lasts.
