@@ -48,21 +48,21 @@ impl Guard {
             end: ANYWHERE,
             program: (0, 0),
         };
-        let trial = Self::at(ANYWHERE, &at, fills)?;
+        let trial = Self::at(ANYWHERE, &at, fills, true)?;
         let plan = trial.plan(work, choice, fills, None, &|_| Ok(Stamp::default()))?;
         let filled = guard::fill(template()?, ANYWHERE, &plan).map_err(|error| unfillable(&error))?;
         Ok(filled.end - ANYWHERE)
     }
 
-    /// The guard at an address.
-    pub fn at(begin: u64, layout: &Layout, fills: &[Vec<bind::Fill>]) -> Result<Self, Failure> {
+    /// The guard at an address. `naming` says that the program calls it even if nothing of its own is to be filled in: with the
+    /// first call the copies get back their originals' names.
+    pub fn at(begin: u64, layout: &Layout, fills: &[Vec<bind::Fill>], naming: bool) -> Result<Self, Failure> {
         let mut next = 0;
         let numbers = fills
             .iter()
             .enumerate()
             .map(|(object, fills)| {
-                // The program always calls: with the first call the copies get back their originals' names.
-                let number = (object == 0 || !fills.is_empty()).then_some(next);
+                let number = ((object == 0 && naming) || !fills.is_empty()).then_some(next);
                 next += usize::from(number.is_some());
                 number
             })

@@ -182,7 +182,8 @@ impl Work<'_> {
         let begin = folder::random_begin(trial.end - trial.begin + size)?;
         let layout = choice.layout(begin, size).map_err(refused)?;
         let fills = choice.fills(&layout).map_err(refused)?;
-        let guard = guard::Guard::at(layout.guard, &layout, &fills)?;
+        let naming = choice.may_call(0, &layout).map_err(refused)?;
+        let guard = guard::Guard::at(layout.guard, &layout, &fills, naming)?;
         Ok((layout, fills, guard))
     }
 

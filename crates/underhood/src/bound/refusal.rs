@@ -5,6 +5,7 @@ use std::path::Path;
 use image::elf::closure::Closure;
 use image::elf::search::Outcome;
 use memchr::memmem;
+use os::loader::Linkage;
 use record::format::bound::Stamp;
 
 use crate::exit::{COMMAND_FAILED, Failure, UNSUPPORTED};
@@ -21,7 +22,10 @@ pub fn check(program: &Path, bytes: &[u8], noticing: bool) -> Result<Vec<String>
     if kind.setuid || kind.setgid || kind.file_caps {
         return refused("it runs with more rights than its user has, and a copy of it must not exist");
     }
-    if OWN_FILE.iter().any(|text| memmem::find(bytes, text).is_some()) {
+    // What has no libraries is refused for that.
+    let dynamic = matches!(kind.linkage, Linkage::Dynamic { .. });
+    let asks = |text: &&[u8]| memmem::find(bytes, text).is_some();
+    if dynamic && OWN_FILE.iter().any(asks) {
         if !noticing {
             return refused(
                 "it asks where its own file lies (/proc/self/exe), and would find the copy; --noticing binds it all the same",

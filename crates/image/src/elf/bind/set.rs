@@ -128,17 +128,31 @@ impl Choice<'_> {
     pub fn fills(&self, layout: &Layout) -> Result<Vec<Vec<Fill>>, Refusal> {
         let mut all = vec![Vec::new(); self.stays.len()];
         for object in self.moving() {
-            let Some(((image, _), by)) = self.linker.tables().nth(object).zip(at(layout, object)) else {
+            let Some(by) = at(layout, object) else {
                 continue;
             };
             let fills = self.fills_of(object, by);
-            let fates = self.fates(object, layout, !fills.is_empty());
-            let room = moving::has_room(image, &fates).map_err(|why| self.refusal(object, why))?;
-            if let Some(place) = all.get_mut(object).filter(|_| room) {
+            if !fills.is_empty()
+                && self.may_call(object, layout)?
+                && let Some(place) = all.get_mut(object)
+            {
                 *place = fills;
             }
         }
         Ok(all)
+    }
+
+    /// Whether the loader can be made to call a function when it relocates an object: there is a relocation less, whose place it
+    /// takes.
+    ///
+    /// # Errors
+    /// When the file is damaged.
+    pub fn may_call(&self, object: usize, layout: &Layout) -> Result<bool, Refusal> {
+        let parts = self.linker.tables().nth(object).zip(self.texts.get(object));
+        let fates = self.fates(object, layout, true);
+        parts.map_or(Ok(false), |((image, _), texts)| {
+            moving::has_room(image, &fates, texts).map_err(|why| self.refusal(object, why))
+        })
     }
 
     fn fills_of(&self, object: usize, by: u64) -> Vec<Fill> {

@@ -8,12 +8,15 @@ use object::elf::{self, DynamicTag, FileHeader64, ProgramHeader64, SectionHeader
 
 use super::super::Image;
 use super::draft::{Draft, OUTSIDE};
+use super::tables::{self, Tables};
 use super::{Immovable, PAGE, Texts, dynamic, headers};
 
 const HEADER: usize = size_of::<ProgramHeader64<LE>>();
 
 /// What is in the segment, by offset from its begin: the program headers come first.
 struct Parts {
+    /// The table of relocations, where it spills; room for the most that it can be.
+    relocations: usize,
     dynamic: usize,
     texts: usize,
     size: usize,
@@ -56,9 +59,16 @@ fn parts(image: &Image<'_>, draft: &Draft, texts: &Texts) -> Result<Parts, Immov
         .interpreter
         .as_deref()
         .map(|name| (text(name), name.len() + 1));
-    let dynamic = (image.segments().len() + 1) * HEADER;
+    let relocations = (image.segments().len() + 1) * HEADER;
+    let spilled = if tables::may_spill(image)? {
+        tables::most(image)?
+    } else {
+        0
+    };
+    let dynamic = relocations + spilled;
     let texts = dynamic + (entries.len() + 1) * dynamic::ENTRY;
     Ok(Parts {
+        relocations,
         dynamic,
         texts,
         size: texts + bytes.len(),
@@ -76,13 +86,18 @@ pub(super) fn size(image: &Image<'_>, texts: &Texts) -> Result<u64, Immovable> {
 }
 
 /// Appends the segment. Returns the address of the value of `DT_DEBUG`.
-pub(super) fn append(image: &Image<'_>, draft: &mut Draft, texts: &Texts) -> Result<Option<u64>, Immovable> {
+pub(super) fn append(
+    image: &Image<'_>,
+    draft: &mut Draft,
+    texts: &Texts,
+    tables: &Tables,
+) -> Result<Option<u64>, Immovable> {
     let parts = parts(image, draft, texts)?;
     let (_, end) = headers::extent(image)?;
     let address = draft.shift(end);
     let offset = draft.bytes.len().next_multiple_of(PAGE as usize);
     let segments = segments(image, draft, &parts, address, offset)?;
-    sections(image, draft, &parts, address, offset)?;
+    sections(image, draft, &parts, tables.spills, address, offset)?;
     if let [header] = draft.table::<FileHeader64<LE>>(0, 1)? {
         header.e_phoff.set(LE, offset as u64);
         let count = u16::try_from(segments.len()).map_err(|_| Immovable::Layout)?;
@@ -93,10 +108,15 @@ pub(super) fn append(image: &Image<'_>, draft: &mut Draft, texts: &Texts) -> Res
     draft
         .bytes
         .extend_from_slice(object::pod::bytes_of_slice(&segments));
+    if tables.spills {
+        draft.bytes.extend_from_slice(tables.bytes());
+    }
+    draft.bytes.resize(offset + parts.dynamic, 0);
     let end = (elf::DT_NULL, 0);
     for (index, (tag, value)) in (0..).zip(parts.entries.iter().chain([&end])) {
         let new = match *tag {
             elf::DT_STRTAB => address + parts.texts as u64,
+            elf::DT_RELA if tables.spills => address + parts.relocations as u64,
             elf::DT_STRSZ => parts.bytes.len() as u64,
             elf::DT_DEBUG => {
                 debug = Some(address + (parts.dynamic + index * dynamic::ENTRY + dynamic::ENTRY / 2) as u64);
@@ -170,6 +190,7 @@ fn sections(
     image: &Image<'_>,
     draft: &mut Draft,
     parts: &Parts,
+    spills: bool,
     address: u64,
     offset: usize,
 ) -> Result<(), Immovable> {
@@ -181,6 +202,7 @@ fn sections(
     let place = usize::try_from(header.e_shoff.get(LE)).map_err(|_| Immovable::Layout)?;
     let names = headers::names(image, sections);
     let old_texts = draft.shift(image.dynamic.strings);
+    let old_relocations = draft.shift(image.dynamic.relocations.0);
     for (section, name) in draft
         .table::<SectionHeader64<LE>>(place, sections.len())?
         .iter_mut()
@@ -189,6 +211,10 @@ fn sections(
         let (at, size) = match section.sh_type.get(LE) {
             elf::SHT_DYNAMIC => (parts.dynamic, parts.texts - parts.dynamic),
             elf::SHT_STRTAB if section.sh_addr.get(LE) == old_texts => (parts.texts, parts.bytes.len()),
+            elf::SHT_RELA if spills && section.sh_addr.get(LE) == old_relocations => (
+                parts.relocations,
+                usize::try_from(section.sh_size.get(LE)).unwrap_or(0),
+            ),
             elf::SHT_PROGBITS if name == b".interp" => match parts.interpreter {
                 Some((at, size)) => (parts.texts + at, size),
                 None => continue,

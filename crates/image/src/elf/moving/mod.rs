@@ -163,13 +163,19 @@ pub fn alignment(image: &Image<'_>) -> u64 {
         .max(PAGE)
 }
 
+/// Whether the table of relocations goes into the segment of the new texts.
+fn spills(image: &Image<'_>, texts: &Texts) -> Result<bool, Immovable> {
+    Ok(!texts.is_empty() && tables::may_spill(image)?)
+}
+
 /// Whether a call can be put in ([`Move::call`]) when the relocations meet these fates.
 ///
 /// # Errors
 /// When the tables are damaged.
-pub fn has_room(image: &Image<'_>, fates: &HashMap<u64, Fate>) -> Result<bool, Immovable> {
+pub fn has_room(image: &Image<'_>, fates: &HashMap<u64, Fate>, texts: &Texts) -> Result<bool, Immovable> {
     let draft = Draft::new(image, 0)?;
-    Ok(tables::rewritten(image, &draft, fates, None)?.has_room())
+    let spills = spills(image, texts)?;
+    Ok(tables::rewritten(image, &draft, fates, None, spills)?.has_room())
 }
 
 /// Moves a file.
@@ -187,7 +193,8 @@ pub fn moved(image: &Image<'_>, how: &Move) -> Result<Moved, Immovable> {
         return Err(Immovable::TooHigh(how.by));
     }
     let mut draft = Draft::new(image, how.by)?;
-    let tables = tables::rewritten(image, &draft, &how.fates, how.call)?;
+    let spills = spills(image, &how.texts)?;
+    let tables = tables::rewritten(image, &draft, &how.fates, how.call, spills)?;
     if how.call.is_some() && !tables.has_room() {
         return Err(Immovable::NoRoom);
     }
@@ -198,7 +205,7 @@ pub fn moved(image: &Image<'_>, how: &Move) -> Result<Moved, Immovable> {
     let debug = if how.texts.is_empty() {
         dynamic::debug(image, &draft)
     } else {
-        extra::append(image, &mut draft, &how.texts)?
+        extra::append(image, &mut draft, &how.texts, &tables)?
     };
     Ok(Moved {
         bytes: draft.bytes,

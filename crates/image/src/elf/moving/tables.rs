@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use object::LittleEndian as LE;
 use object::elf::{self, Rela64};
+use object::pod;
 
 use super::super::Image;
 use super::super::relocations::{self, Kind, Relocation};
@@ -21,6 +22,8 @@ pub(super) struct Tables {
     /// The table of functions.
     functions: Vec<Rela64<LE>>,
     room: bool,
+    /// The table of relocations has to go elsewhere, since it has grown.
+    pub(super) spills: bool,
     applied: u64,
     bound: u64,
 }
@@ -41,6 +44,11 @@ impl Tables {
         (self.functions.len() * ENTRY) as u64
     }
 
+    /// The table of relocations as bytes.
+    pub(super) fn bytes(&self) -> &[u8] {
+        pod::bytes_of_slice(&self.relocations)
+    }
+
     /// Writes the words and the tables. Returns how many relocations were relative and applied, were bound, and remain.
     pub(super) fn apply(&self, image: &Image<'_>, draft: &mut Draft) -> Result<(u64, u64, u64), Immovable> {
         for &(address, value) in &self.words {
@@ -48,8 +56,9 @@ impl Tables {
         }
         let (first, functions) = (image.dynamic.relocations.0, image.dynamic.functions.0);
         let old = relocations::tables(image)?;
+        let stays = if self.spills { &[][..] } else { &self.relocations };
         for (address, count, new) in [
-            (first, old.0.len(), &self.relocations),
+            (first, old.0.len(), stays),
             (functions, old.1.len(), &self.functions),
         ] {
             let table = draft.table_at::<Rela64<LE>>(address, count)?;
@@ -81,12 +90,27 @@ fn entry(offset: u64, kind: elf::RelocationType, symbol: u32, addend: i64) -> Re
     }
 }
 
-/// Works out the tables of the copy. Functions count as bound at start when the file wishes it.
+/// Whether the table of relocations may have no entry that goes, whose place another could take: the relative ones are packed.
+pub(super) fn may_spill(image: &Image<'_>) -> Result<bool, Immovable> {
+    let (entries, _) = relocations::tables(image)?;
+    let is_relative =
+        |entry: &Rela64<LE>| Relocation::of(image.machine(), entry, false).kind == Kind::Relative;
+    Ok(image.dynamic.relocations.0 != 0 && !entries.iter().any(is_relative))
+}
+
+/// The most bytes that the table of relocations can have.
+pub(super) fn most(image: &Image<'_>) -> Result<usize, Immovable> {
+    let (entries, _) = relocations::tables(image)?;
+    Ok((entries.len() + 1) * ENTRY)
+}
+
+/// Works out the tables of the copy. With `spills` the table of relocations may be longer than it was. Functions count as bound at start when the file wishes it.
 pub(super) fn rewritten(
     image: &Image<'_>,
     draft: &Draft,
     fates: &HashMap<u64, Fate>,
     call: Option<Call>,
+    spills: bool,
 ) -> Result<Tables, Immovable> {
     let mut seen = HashSet::new();
     let mut tables = Tables {
@@ -95,6 +119,7 @@ pub(super) fn rewritten(
         relative: 0,
         functions: Vec::new(),
         room: false,
+        spills,
         applied: 0,
         bound: 0,
     };
@@ -145,7 +170,7 @@ pub(super) fn rewritten(
         )
     });
     // First of the functions that are called: others of the same file may rely on what this one writes.
-    if count < entries.len() {
+    if count < entries.len() || spills {
         tables.room = true;
         tables.relocations.extend(call);
         tables.relocations.extend(others);
