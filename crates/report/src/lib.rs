@@ -22,6 +22,7 @@ pub mod measure;
 mod parts;
 pub mod quantity;
 pub mod render;
+pub mod rewrite;
 pub mod runs;
 pub mod time;
 pub mod tune;

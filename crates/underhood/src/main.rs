@@ -11,6 +11,7 @@ mod exit;
 mod load_sets;
 mod machine;
 mod progress;
+mod rewriting;
 mod scratch;
 mod set_builder;
 mod tuning;

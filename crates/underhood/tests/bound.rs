@@ -487,7 +487,7 @@ fn a_program_cannot_tell_the_copy_from_the_original() {
             let copy = if only_moved {
                 let out = built.path("out").display().to_string();
                 let program = built.program.display().to_string();
-                let output = underhood(&["image", "bind", "--only-move", &program, "--out", &out]);
+                let output = underhood(&["image", "rebase", &program, "--out", &out]);
                 assert!(output.status.success(), "{}", text(&output.stderr));
                 built.path("out/program")
             } else {

@@ -18,6 +18,7 @@ pub mod hyperfine;
 pub mod image;
 pub mod inspect;
 pub mod list;
+pub mod rewrite;
 pub mod run;
 pub mod runs;
 pub mod time;

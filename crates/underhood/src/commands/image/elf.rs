@@ -9,24 +9,48 @@ use crate::context::Context;
 use crate::exit::{CHECK_FAILED, COMMAND_FAILED, Done, Failure};
 use crate::progress::Progress;
 
-/// What is asked for.
-#[derive(Clone, Debug)]
-pub struct Wanted<'a> {
-    /// The program, as it was named.
-    pub program: &'a Path,
-    /// The folder for the copy.
-    pub out: &'a Path,
-    /// Whether symbols are bound; otherwise files are only moved.
-    pub bind: bool,
-    /// Bind it also if it may notice where its copy lies.
-    pub noticing: bool,
-    /// Compare the copy with the original in memory.
-    pub verify: bool,
+/// What is asked of a copy.
+#[derive(Debug, clap::Args)]
+pub struct Options {
+    /// ELF: bind it also if it may notice where its copy lies (it asks for /proc/self/exe)
+    #[arg(long)]
+    noticing: bool,
+    /// ELF: do not compare the loaded copy with the loaded original
+    #[arg(long)]
+    no_verify: bool,
 }
 
-/// Makes a bound copy.
-pub fn bind(wanted: &Wanted<'_>, context: &Context) -> Result<Done, Failure> {
-    let document = made(wanted, context)?;
+/// A copy that is to be made.
+struct Wanted<'a> {
+    program: &'a Path,
+    out: &'a Path,
+    bind: bool,
+    noticing: bool,
+    verify: bool,
+}
+
+/// Makes a bound copy, or with `symbols` false one that is only moved.
+pub fn bind(
+    program: &Path,
+    out: Option<&Path>,
+    symbols: bool,
+    options: &Options,
+    context: &Context,
+) -> Result<Done, Failure> {
+    let out = out.ok_or_else(|| {
+        Failure::usage(format!(
+            "copy {}: give a folder with --out DIR; an ELF program is not changed itself",
+            program.display()
+        ))
+    })?;
+    let wanted = Wanted {
+        program,
+        out,
+        bind: symbols,
+        noticing: options.noticing,
+        verify: !options.no_verify,
+    };
+    let document = made(&wanted, context)?;
     context.publish(
         &report::bound::made(&document),
         &record::format::to_text(&document),
@@ -120,9 +144,9 @@ pub fn verify(places: &[PathBuf], context: &Context) -> Result<Done, Failure> {
 }
 
 /// Removes bound copies.
-pub fn undo(places: &[PathBuf], context: &Context) -> Result<Done, Failure> {
-    for document in all(places)? {
-        bound::remove(&document)?;
+pub fn undo(documents: &[Document], context: &Context) -> Result<Done, Failure> {
+    for document in documents {
+        bound::remove(document)?;
         context.remark(&format!(
             "{} and its libraries are removed; {} is as it was",
             document.copy, document.program
@@ -131,11 +155,16 @@ pub fn undo(places: &[PathBuf], context: &Context) -> Result<Done, Failure> {
     Ok(Done::OK)
 }
 
+/// The bound copies in a place; none when it is something else.
+pub fn copies(place: &Path) -> Result<Vec<Document>, Failure> {
+    bound::documents(place)
+}
+
 /// The bound copies in these places; an error when there are none.
 fn all(places: &[PathBuf]) -> Result<Vec<Document>, Failure> {
     let mut documents = Vec::new();
     for place in places {
-        let found = bound::documents(place)?;
+        let found = copies(place)?;
         if found.is_empty() {
             return Err(Failure::usage(format!(
                 "find a bound copy in {}",
