@@ -258,19 +258,32 @@ impl<'a> Image<'a> {
         Ok(table)
     }
 
-    fn loads(&self) -> impl Iterator<Item = &'a ProgramHeader64<LE>> + use<'a> {
+    /// The whole file.
+    pub(super) const fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// All program headers.
+    pub(super) const fn segments(&self) -> &'a [ProgramHeader64<LE>] {
+        self.segments
+    }
+
+    /// The segments that are mapped.
+    pub(super) fn loads(&self) -> impl Iterator<Item = &'a ProgramHeader64<LE>> + use<'a> {
         self.segments
             .iter()
             .filter(|segment| segment.p_type.get(LE) == elf::PT_LOAD)
     }
 
-    fn segment(&self, kind: elf::ProgramType) -> Option<&'a ProgramHeader64<LE>> {
+    /// The first program header of a type.
+    pub(super) fn segment(&self, kind: elf::ProgramType) -> Option<&'a ProgramHeader64<LE>> {
         self.segments
             .iter()
             .find(|segment| segment.p_type.get(LE) == kind)
     }
 
-    fn contents(&self, segment: &ProgramHeader64<LE>) -> Result<&'a [u8], Unreadable> {
+    /// What the file has of a segment.
+    pub(super) fn contents(&self, segment: &ProgramHeader64<LE>) -> Result<&'a [u8], Unreadable> {
         let range = |at: u64, size: u64| {
             let begin = usize::try_from(at).ok()?;
             self.bytes.get(begin..)?.get(..usize::try_from(size).ok()?)
