@@ -11,7 +11,9 @@
 
 mod areas;
 mod files;
+mod loaded;
 mod moved;
+mod places;
 mod symtab;
 mod tables;
 
@@ -20,6 +22,7 @@ use std::collections::BTreeMap;
 use super::relocations::Kind;
 
 pub use files::{Bound, FileReport, Ignored, compare_files};
+pub use loaded::{Memory, Object, Region, Sides, compare_loaded};
 
 /// As many differences are listed; the others are counted.
 pub const MAX_LISTED: usize = 100;
