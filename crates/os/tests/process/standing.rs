@@ -46,6 +46,16 @@ fn everything_is_loaded_and_nothing_has_run() {
         let first = mapped(&exe).unwrap();
         assert_eq!(first.start, standing.objects()[0].bias);
         assert_ne!(first.inode, 0);
+        let mut count = [0; 8];
+        standing.read(standing.vectors().start, &mut count).unwrap();
+        assert_eq!(u64::from_ne_bytes(count), 2);
+        let pointers = 1
+            + 3
+            + std::env::vars_os()
+                .filter(|(key, _)| key != "LD_BIND_NOW")
+                .count() as u64
+            + 2;
+        assert_eq!(standing.vectors().end - standing.vectors().start, pointers * 8);
         let mut magic = [0; 4];
         standing.read(first.start, &mut magic).unwrap();
         assert_eq!(&magic, b"\x7fELF");

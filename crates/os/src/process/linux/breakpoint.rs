@@ -76,6 +76,19 @@ pub fn stands_at(process: i32, address: u64) -> bool {
     counter(process).is_ok_and(|counter| counter == address)
 }
 
+/// Where the stack of a stopped process ends.
+///
+/// # Errors
+/// When the process is gone.
+pub fn stack_pointer(process: i32) -> io::Result<u64> {
+    let registers = registers(process)?;
+    #[cfg(target_arch = "x86_64")]
+    let pointer = registers.rsp;
+    #[cfg(target_arch = "aarch64")]
+    let pointer = registers.sp;
+    Ok(pointer)
+}
+
 fn read(process: i32, address: u64) -> io::Result<u64> {
     let mut word = 0_u64;
     // The raw call stores the word; the C library's wrapper would return it, mixed with errors.

@@ -9,6 +9,7 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
@@ -97,6 +98,19 @@ impl LinkMap {
             next = behind;
         }
         Ok(objects)
+    }
+
+    /// The vectors of arguments and environment that begin at an initial stack pointer: number, pointers, null, pointers, null.
+    ///
+    /// # Errors
+    /// When the memory cannot be read.
+    pub fn vectors(&self, start: u64) -> io::Result<Range<u64>> {
+        let [count] = self.words(start)?;
+        let mut at = start.wrapping_add(count.wrapping_add(2).wrapping_mul(8));
+        while self.words(at)? != [0] {
+            at += 8;
+        }
+        Ok(start..at + 8)
     }
 
     /// The memory itself.

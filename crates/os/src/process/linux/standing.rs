@@ -8,6 +8,7 @@
 use std::fs::{self, File};
 use std::io;
 use std::marker::PhantomData;
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -26,6 +27,7 @@ use crate::{Unsupported, signal};
 pub struct Standing {
     process: Traced,
     exe: PathBuf,
+    vectors: Range<u64>,
     objects: Vec<LinkedObject>,
     mappings: Vec<MappedRange>,
     memory: File,
@@ -60,7 +62,7 @@ impl Standing {
         let process = Traced::new(child.id().cast_signed()).map_err(LaunchError::Other)?;
         let watchdog = Watchdog::new(process.handle.clone(), spec.timeout).map_err(LaunchError::NoMemory)?;
         let reached = reach(&process);
-        let seen = reached.and_then(|(link_map, notes)| Self::look(process, link_map, &notes));
+        let seen = reached.and_then(|reached| Self::look(process, reached));
         if watchdog.timed_out() {
             return Err(LaunchError::Other(io::Error::new(
                 io::ErrorKind::TimedOut,
@@ -76,13 +78,22 @@ impl Standing {
         })
     }
 
-    fn look(process: Traced, link_map: LinkMap, notes: &Notes) -> io::Result<Self> {
+    fn look(
+        process: Traced,
+        Reached {
+            link_map,
+            notes,
+            stack,
+        }: Reached,
+    ) -> io::Result<Self> {
         let exe = fs::read_link(format!("/proc/{}/exe", process.number))?;
         let mappings = maps::read(process.number)?;
+        let vectors = link_map.vectors(stack)?;
         Ok(Self {
             process,
             exe,
-            objects: link_map.objects(notes)?,
+            vectors,
+            objects: link_map.objects(&notes)?,
             mappings,
             memory: link_map.into_memory(),
         })
@@ -98,6 +109,13 @@ impl Standing {
     #[must_use]
     pub const fn pid(&self) -> u32 {
         self.process.number.cast_unsigned()
+    }
+
+    /// Where the kernel has put the number of arguments and the pointers to arguments and environment: such a pointer as `environ` leads into
+    /// it, and it is elsewhere in each process.
+    #[must_use]
+    pub const fn vectors(&self) -> &Range<u64> {
+        &self.vectors
     }
 
     /// What is loaded, in the loader's order: the program first.
@@ -157,8 +175,17 @@ impl Drop for Traced {
     }
 }
 
+/// What is known of a process that has arrived.
+struct Reached {
+    link_map: LinkMap,
+    notes: Notes,
+    /// The stack pointer with which its program began.
+    stack: u64,
+}
+
 /// The breakpoints in one program.
 struct Watch {
+    stack: u64,
     link_map: LinkMap,
     /// At the beginning of the program.
     entry: Breakpoint,
@@ -183,6 +210,7 @@ impl Watch {
             ));
         }
         Ok(Self {
+            stack: breakpoint::stack_pointer(process)?,
             link_map: LinkMap::find(process)?,
             entry: Breakpoint::plant(process, entry)?,
             notice: None,
@@ -224,7 +252,7 @@ impl Watch {
 }
 
 /// Lets the process go on until everything is relocated.
-fn reach(process: &Traced) -> io::Result<(LinkMap, Notes)> {
+fn reach(process: &Traced) -> io::Result<Reached> {
     let task = process.number;
     let mut watch = Watch::begin(task)?;
     let mut signal = 0;
@@ -244,7 +272,11 @@ fn reach(process: &Traced) -> io::Result<(LinkMap, Notes)> {
             }
             Event::Signal(libc::SIGTRAP) => {
                 if let Some(notes) = watch.on_trap(task)? {
-                    return Ok((watch.link_map, notes));
+                    return Ok(Reached {
+                        link_map: watch.link_map,
+                        notes,
+                        stack: watch.stack,
+                    });
                 }
             }
             Event::Signal(other) => signal = other,

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::io;
+use std::ops::Range;
 use std::path::Path;
 
 use super::super::{LaunchError, LinkedObject, MappedRange, Spec};
@@ -31,6 +32,12 @@ impl Standing {
     /// Its number.
     #[must_use]
     pub const fn pid(&self) -> u32 {
+        match self.0 {}
+    }
+
+    /// Where the pointers to arguments and environment are.
+    #[must_use]
+    pub const fn vectors(&self) -> &Range<u64> {
         match self.0 {}
     }
 
