@@ -3,7 +3,7 @@
 //! A loader never looks at sections: it goes by the program headers and the dynamic table that they point to, so a stripped
 //! file is as good as any. [`view`] reads these; [`facts`] says in numbers what one file asks of the loader. [`search`] and
 //! [`closure`] find the libraries as glibc's `ld.so` would, place by place; [`lookup`] resolves every symbol as it would, step
-//! by step; [`estimate`] turns the counts into time.
+//! by step; [`estimate`] turns the counts into time. [`verify`] proves a moved copy equal to its original, in the file and in memory.
 //!
 //! The model is the loader of glibc 2.36 (`elf/dl-load.c`, `dl-cache.c`, `dl-deps.c`, `dl-sort-maps.c`, `dl-lookup.c`), whose
 //! tests are `LD_DEBUG=libs`, `files` and `bindings`. Not modelled: `LD_AUDIT` and `DT_AUDIT`, filters (`DT_FILTER`,
@@ -31,6 +31,7 @@ pub mod relocations;
 pub mod search;
 pub mod symbols;
 mod tokens;
+pub mod verify;
 mod versions;
 pub mod view;
 

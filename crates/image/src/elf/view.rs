@@ -275,18 +275,21 @@ impl<'a> Image<'a> {
         Ok(table)
     }
 
+    /// The segments that are mapped.
     pub(super) fn loads(&self) -> impl Iterator<Item = &'a ProgramHeader64<LE>> + use<'a> {
         self.segments
             .iter()
             .filter(|segment| segment.p_type.get(LE) == elf::PT_LOAD)
     }
 
-    fn segment(&self, kind: elf::ProgramType) -> Option<&'a ProgramHeader64<LE>> {
+    /// The first program header of a type.
+    pub(super) fn segment(&self, kind: elf::ProgramType) -> Option<&'a ProgramHeader64<LE>> {
         self.segments
             .iter()
             .find(|segment| segment.p_type.get(LE) == kind)
     }
 
+    /// What the file has of a segment.
     pub(super) fn contents(&self, segment: &ProgramHeader64<LE>) -> Result<&'a [u8], Unreadable> {
         let range = |at: u64, size: u64| {
             let begin = usize::try_from(at).ok()?;

@@ -10,5 +10,6 @@ mod fake;
 mod files;
 mod loader;
 mod made;
+mod moved;
 mod rules;
 mod system;

@@ -23,6 +23,8 @@
 //!   programs and libraries were really in its processes and how many threads they made.
 //! - [`visit`] does the same and also tells when the command itself reached a place in each program that it became; it can end
 //!   the command there.
+//! - [`Standing::start`] holds a command where its libraries are loaded and relocated and none of its code has run, to look into its
+//!   memory; Linux only.
 //!
 //! Figures that a system does not give are `None`; [`Launcher::support`] has the reasons.
 
@@ -35,6 +37,7 @@ mod outcome;
 mod plain;
 mod search;
 mod spec;
+mod standing;
 mod visit;
 
 /// Whether a process with this number exists, as far as this user can see.
@@ -44,11 +47,12 @@ pub fn exists(pid: u32) -> bool {
 }
 
 pub use error::LaunchError;
-pub use imp::{Launcher, observe, visit};
+pub use imp::{Launcher, Standing, observe, visit};
 pub use observation::{Observation, ObservedProcess};
 pub use outcome::{End, Outcome, Usage};
 pub use plain::time_to_exit;
 pub use spec::{Sink, Spec, Stdin};
+pub use standing::{LinkedObject, MappedRange};
 pub use visit::{Arrival, Memory, Place, Visit};
 
 /// Whose the memory of a process is (Linux: proc_pid_smaps_rollup(5)); `None` where the system does not tell, or of somebody

@@ -6,5 +6,6 @@ mod cost;
 mod interrupt;
 mod launch;
 mod observe;
+mod standing;
 mod support;
 mod visit;

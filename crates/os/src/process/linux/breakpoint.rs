@@ -38,6 +38,14 @@ impl Breakpoint {
         Ok(Self { address, word })
     }
 
+    /// Puts it back into a process from which it was removed.
+    ///
+    /// # Errors
+    /// When the process is gone.
+    pub fn again(self, process: i32) -> io::Result<()> {
+        Self::plant(process, self.address).map(|_| ())
+    }
+
     /// Whether the process, stopped by a trap, stopped here.
     pub fn is_here(self, process: i32) -> bool {
         counter(process).is_ok_and(|counter| counter == self.address + INSTRUCTION.1)
@@ -61,6 +69,24 @@ impl Breakpoint {
         }
         set_counter(process, self.address)
     }
+}
+
+/// Whether a stopped process will go on with the instruction at this address.
+pub fn stands_at(process: i32, address: u64) -> bool {
+    counter(process).is_ok_and(|counter| counter == address)
+}
+
+/// Where the stack of a stopped process ends.
+///
+/// # Errors
+/// When the process is gone.
+pub fn stack_pointer(process: i32) -> io::Result<u64> {
+    let registers = registers(process)?;
+    #[cfg(target_arch = "x86_64")]
+    let pointer = registers.rsp;
+    #[cfg(target_arch = "aarch64")]
+    let pointer = registers.sp;
+    Ok(pointer)
 }
 
 fn read(process: i32, address: u64) -> io::Result<u64> {

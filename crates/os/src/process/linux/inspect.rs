@@ -28,6 +28,11 @@ pub fn after_exec(pid: i32, process: &mut ObservedProcess) {
     process.secure = changes_identity || secure(&read(pid, "auxv"));
 }
 
+/// Whether the file of a process's program gives it another user's or group's rights.
+pub fn changes_identity(pid: i32) -> bool {
+    fs::metadata(format!("/proc/{pid}/exe")).is_ok_and(|meta| meta.mode() & 0o6000 != 0)
+}
+
 /// Fills in the libraries, while the process is about to end.
 pub fn before_end(task: i32, process: &mut ObservedProcess) {
     let libraries = mapped_libraries(task.cast_unsigned()).unwrap_or_default();
@@ -65,12 +70,23 @@ fn environment(text: &[u8]) -> Arc<[(OsString, OsString)]> {
         .collect()
 }
 
-/// Where the program in memory begins (AT_ENTRY).
+/// Where the program headers are in memory (getauxval(3)).
+pub const AT_PHDR: u64 = 3;
+/// How many they are.
+pub const AT_PHNUM: u64 = 5;
+/// Where the program in memory begins.
+pub const AT_ENTRY: u64 = 9;
+
+/// Where the program in memory begins.
 pub fn entry(pid: i32) -> Option<u64> {
-    const AT_ENTRY: u64 = 9;
+    auxiliary(pid, AT_ENTRY)
+}
+
+/// A value that the kernel gave to the program (getauxval(3)).
+pub fn auxiliary(pid: i32, kind: u64) -> Option<u64> {
     let auxv = read(pid, "auxv");
     auxv.chunks_exact(16)
-        .find(|entry| entry[..8] == AT_ENTRY.to_ne_bytes())
+        .find(|entry| entry[..8] == kind.to_ne_bytes())
         .and_then(|entry| entry[8..].try_into().ok())
         .map(u64::from_ne_bytes)
 }

@@ -4,12 +4,16 @@ mod block;
 mod breakpoint;
 mod failure;
 mod guide;
+mod handle;
 mod inspect;
 mod launcher;
+mod link_map;
+mod maps;
 mod observe;
 mod ptrace;
 mod search;
 mod socket;
+mod standing;
 mod streams;
 mod tracer;
 
@@ -33,3 +37,4 @@ pub fn memory(pid: u32) -> Option<super::Memory> {
 
 pub use launcher::Launcher;
 pub use observe::{observe, visit};
+pub use standing::Standing;

@@ -175,7 +175,7 @@ fn keep_time(
 }
 
 /// Why the system refuses: ptrace(2) lists a security module's setting and a sandbox's filter.
-fn why_no_tracing() -> Unsupported {
+pub fn why_no_tracing() -> Unsupported {
     let scope = std::fs::read_to_string("/proc/sys/kernel/yama/ptrace_scope").unwrap_or_default();
     match scope.trim() {
         scope @ ("2" | "3") => Unsupported::new(format!(

@@ -133,6 +133,42 @@ pub fn set_options(task: i32) -> io::Result<()> {
     check(unsafe { libc::ptrace(libc::PTRACE_SETOPTIONS, task, 0, options) })
 }
 
+/// The signal by which a stop at a system call is told from a trap, with the option of [`set_options_to_stand`].
+pub const CALL: i32 = libc::SIGTRAP | 0x80;
+
+/// Asks for what [`super::standing`] needs: system calls told apart, execs, every new task, and the end should we end.
+pub fn set_options_to_stand(task: i32) -> io::Result<()> {
+    let options = libc::PTRACE_O_TRACESYSGOOD
+        | libc::PTRACE_O_TRACECLONE
+        | libc::PTRACE_O_TRACEFORK
+        | libc::PTRACE_O_TRACEVFORK
+        | libc::PTRACE_O_TRACEEXEC
+        | libc::PTRACE_O_EXITKILL;
+    // SAFETY: as for `set_options`.
+    check(unsafe { libc::ptrace(libc::PTRACE_SETOPTIONS, task, 0, options) })
+}
+
+/// Lets a stopped task go on to the beginning or the end of its next system call, with a signal (0 for none).
+pub fn go_on_to_call(task: i32, signal: i32) {
+    // SAFETY: as for `go_on`.
+    let _ = check(unsafe { libc::ptrace(libc::PTRACE_SYSCALL, task, 0, signal) });
+}
+
+/// Lets a stopped task execute one instruction, and waits for that.
+///
+/// # Errors
+/// When it stopped for another reason, or is gone.
+pub fn step(task: i32) -> io::Result<()> {
+    // SAFETY: numbers only.
+    check(unsafe { libc::ptrace(libc::PTRACE_SINGLESTEP, task, 0, 0) })?;
+    match take(task)? {
+        Event::Signal(libc::SIGTRAP) => Ok(()),
+        other => Err(io::Error::other(format!(
+            "it did not take a single step: {other:?}"
+        ))),
+    }
+}
+
 /// Lets a stopped task go on, with a signal (0 for none).
 pub fn go_on(task: i32, signal: i32) {
     // SAFETY: the signal is a number. A task that was killed meanwhile answers ESRCH, which is as good.

@@ -10,6 +10,7 @@ mod job;
 mod launcher;
 mod observe;
 mod search;
+mod standing;
 mod streams;
 mod usage;
 
@@ -21,3 +22,4 @@ pub const fn memory(_pid: u32) -> Option<super::Memory> {
 
 pub use launcher::Launcher;
 pub use observe::{observe, visit};
+pub use standing::Standing;
