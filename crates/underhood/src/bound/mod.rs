@@ -14,6 +14,7 @@
 mod folder;
 mod guard;
 mod refusal;
+mod verification;
 
 use std::path::{Path, PathBuf};
 
@@ -30,6 +31,7 @@ use crate::exit::{COMMAND_FAILED, Failure, UNSUPPORTED};
 
 pub use folder::{Set, documents, remove};
 pub use refusal::stamp;
+pub use verification::verified;
 
 /// What is asked for.
 #[derive(Clone, Debug)]
@@ -228,14 +230,4 @@ impl Work<'_> {
         }
         Ok(objects)
     }
-}
-
-/// provisional
-pub fn verified(_: &Document) -> Result<record::format::bound::Verified, Failure> {
-    Ok(record::format::bound::Verified {
-        words: 0,
-        bytes: 0,
-        differences: 0,
-        first: Vec::new(),
-    })
 }

@@ -1,0 +1,207 @@
+//! The proof that a bound copy is, loaded, the same as its original: both are started, stopped when all is relocated and nothing
+//! has run, and compared word by word.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use image::elf::verify::{Difference, Memory, Object, Region, Sides, Value, What, compare_loaded, kind_name};
+use os::process::{LaunchError, Spec, Standing};
+use record::format::bound::{Document, Verified};
+
+use crate::exit::{CHECK_FAILED, COMMAND_FAILED, Failure, UNSUPPORTED};
+
+/// Loading takes longer than this only where something is wrong.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+struct Process(Standing);
+
+impl Memory for Process {
+    fn read(&self, address: u64, into: &mut [u8]) -> bool {
+        self.0.read(address, into).is_ok()
+    }
+}
+
+impl Process {
+    fn start(program: &str) -> Result<Self, Failure> {
+        let mut spec = Spec::new(program);
+        spec.timeout = Some(PATIENCE);
+        // Functions that are bound late are bound now, so that they can be compared.
+        const WISHES: [&str; 4] = ["LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "GLIBC_TUNABLES"];
+        spec.env.retain(|(name, _)| WISHES.iter().all(|wish| name != wish));
+        spec.env.push(("LD_BIND_NOW".into(), "1".into()));
+        let started = Standing::start(spec);
+        let failed = |error: &LaunchError| {
+            let code = if matches!(error, LaunchError::Unsupported(_)) {
+                UNSUPPORTED
+            } else {
+                COMMAND_FAILED
+            };
+            Failure::new(
+                code,
+                format!("look into {program} when it is loaded: {error}; --no-verify does without"),
+            )
+        };
+        started.map(Self).map_err(|error| failed(&error))
+    }
+
+    /// Its objects that are files: the loader's name for each, and what it added to the addresses. The program has no name.
+    fn objects(&self) -> Vec<(PathBuf, u64)> {
+        let named = self
+            .0
+            .objects()
+            .iter()
+            .map(|object| (object.name.clone(), object.bias));
+        named
+            .filter(|(path, _)| path.as_os_str().is_empty() || path.is_absolute())
+            .collect()
+    }
+
+    /// The kernel's own library: its address and its size.
+    fn kernels(&self) -> (u64, u64) {
+        let mut mappings = self.0.mappings().iter();
+        let range = mappings.find(|range| range.name == Path::new("[vdso]"));
+        range.map_or((0, 0), |range| (range.start, range.end - range.start))
+    }
+}
+
+/// One file of the program, as both processes have it.
+struct Pair {
+    name: String,
+    files: [Vec<u8>; 2],
+    biases: [u64; 2],
+    is_loader: bool,
+}
+
+/// Compares the loaded copy with the loaded original.
+pub fn verified(document: &Document) -> Result<Verified, Failure> {
+    let processes = [
+        Process::start(&document.program)?,
+        Process::start(&document.copy)?,
+    ];
+    if processes[1].0.exe() != Path::new(&document.copy) {
+        return Err(Failure::new(
+            CHECK_FAILED,
+            format!(
+                "verify {}: it runs the original in its place; UNDERHOOD_VERBOSE=1 makes it say why, and --refresh makes a new copy",
+                document.copy
+            ),
+        ));
+    }
+    let pairs = pairs(document, &processes)?;
+    let objects: Vec<Object<'_>> = pairs
+        .iter()
+        .map(|pair| Object {
+            name: &pair.name,
+            files: [&pair.files[0], &pair.files[1]],
+            biases: pair.biases,
+            is_loader: pair.is_loader,
+        })
+        .collect();
+    let kernels = processes.each_ref().map(Process::kernels);
+    let vectors = processes.each_ref().map(|process| process.0.vectors());
+    let region = |name, starts, size| Region { name, starts, size };
+    let regions = [
+        region("[vdso]", kernels.map(|kernel| kernel.0), kernels[0].1),
+        region(
+            "[arguments]",
+            vectors.map(|vector| vector.start),
+            vectors[0].end - vectors[0].start,
+        ),
+    ];
+    let sides = Sides {
+        memories: [&processes[0], &processes[1]],
+        objects: &objects,
+        regions: &regions,
+    };
+    let report = compare_loaded(&sides)
+        .map_err(|error| Failure::new(COMMAND_FAILED, format!("verify {}: {error}", document.copy)))?;
+    Ok(Verified {
+        words: report.all_words(),
+        bytes: report.bytes,
+        differences: report.difference_count,
+        first: report.differences.iter().map(sentence).collect(),
+    })
+}
+
+/// The files of both processes, which load them in the same order.
+fn pairs(document: &Document, processes: &[Process; 2]) -> Result<Vec<Pair>, Failure> {
+    let [originals, copies] = processes.each_ref().map(Process::objects);
+    let other = |why: String| Failure::new(CHECK_FAILED, format!("verify {}: {why}", document.copy));
+    if originals.len() != copies.len() {
+        return Err(other(format!(
+            "it loads {} files, and the original {}",
+            copies.len(),
+            originals.len()
+        )));
+    }
+    let mut pairs = Vec::new();
+    for (index, ((original, bias), (copy, other_bias))) in originals.iter().zip(&copies).enumerate() {
+        let object = if index == 0 {
+            document.objects.first()
+        } else {
+            document
+                .objects
+                .iter()
+                .find(|object| Path::new(&object.file) == original)
+        };
+        let object = object.ok_or_else(|| {
+            other(format!(
+                "the original loads {}, which it did not when it was bound",
+                original.display()
+            ))
+        })?;
+        let file = object.copy.as_deref().unwrap_or(&object.file);
+        // With the first word that is filled in, a copy gets its original's name.
+        let known = index == 0 || copy == original || copy == Path::new(file);
+        if !known {
+            return Err(other(format!(
+                "it loads {} in the place of {}",
+                copy.display(),
+                original.display()
+            )));
+        }
+        pairs.push(Pair {
+            name: object.file.clone(),
+            files: [read(&object.file)?, read(file)?],
+            biases: [*bias, *other_bias],
+            is_loader: object.moved_by.is_none()
+                && document
+                    .objects
+                    .get(1)
+                    .is_some_and(|loader| loader.file == object.file),
+        });
+    }
+    Ok(pairs)
+}
+
+fn read(path: &str) -> Result<Vec<u8>, Failure> {
+    std::fs::read(path).map_err(|error| Failure::new(COMMAND_FAILED, format!("read {path}: {error}")))
+}
+
+/// A difference in words.
+fn sentence(difference: &Difference) -> String {
+    let what = match &difference.what {
+        What::Word(kind) => format!("the word that a relocation writes ({})", kind_name(*kind)),
+        What::Relocation(kind) => format!("a relocation ({})", kind_name(*kind)),
+        What::Bytes => "bytes".to_owned(),
+        What::NotLoaded => "bytes that are not loaded".to_owned(),
+        What::Field { table, field, index } => format!("{field} of entry {index} of {table}"),
+        What::Table(table) => format!("the table {table}"),
+    };
+    format!(
+        "{} at {:#x}: {what} is {} in the copy, {} in the original.",
+        difference.object,
+        difference.offset,
+        shown(&difference.copy),
+        shown(&difference.original)
+    )
+}
+
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Number(number) => format!("{number:#x}"),
+        Value::Inside { object, offset } => format!("{offset:#x} in {object}"),
+        Value::Text(text) => format!("{text:?}"),
+        Value::Absent => "nothing".to_owned(),
+    }
+}
