@@ -153,6 +153,23 @@ int call(void) { return first() + second() + data[0]; }
 
 const MAIN: &str = "int call(void); int main(void) { return call(); }";
 
+/// Thread-local variables by all models, an indirect function, and a pointer out of its object.
+const RICH: &str = r#"
+#include <errno.h>
+#include <stdio.h>
+_Thread_local int apart = 5;
+static _Thread_local int hidden = 6;
+static int numbers[] = { 1, 2, 3 };
+int *before = numbers - 0x10000;
+FILE **standard = &stdout;
+char *behind = (char *)&stdout + 0x7000000;
+static int one(int value) { return value + 1; }
+static int (*choose(void))(int) { return one; }
+int chosen(int) __attribute__((ifunc("choose")));
+int (*indirect)(int) = chosen;
+int call(void) { return fprintf(*standard, "%d", apart + hidden + errno + numbers[1]) + chosen(1); }
+"#;
+
 /// A program with a library of its own, and a second folder with a changed copy of that library.
 struct Changed {
     folder: tempfile::TempDir,
@@ -217,6 +234,44 @@ fn inside(offset: u64) -> impl Fn(&Value) -> bool {
 fn an_unchanged_copy_is_equal() {
     let report = Changed::new(|_| {}).compare();
     assert_eq!(report.differences, []);
+}
+
+#[test]
+fn what_the_linker_moved_is_equal() {
+    for dialect in ["-mtls-dialect=gnu", "-mtls-dialect=gnu2"] {
+        let changed = Changed::new(|_| {});
+        for (folder, place) in [("sound", "0"), ("changed", "0x123400000000")] {
+            fs::write(changed.folder.path().join("rich.c"), RICH).unwrap();
+            let status = Command::new("cc")
+                .current_dir(changed.folder.path())
+                .args([
+                    "-O1",
+                    "-shared",
+                    "-fPIC",
+                    "-Wl,--build-id=none",
+                    dialect,
+                    "rich.c",
+                ])
+                .arg(format!("-Wl,-Ttext-segment={place}"))
+                .args(["-Wl,-soname,libtwo.so", "-o", &format!("{folder}/libtwo.so")])
+                .status();
+            if !status.unwrap().success() {
+                println!("SKIPPED: this compiler does not know {dialect}");
+                return;
+            }
+        }
+        let report = changed.compare();
+        assert_eq!(report.differences, [], "{dialect}");
+        assert_eq!(
+            report.words.contains_key("tls_descriptor"),
+            dialect.ends_with('2')
+        );
+        assert!(
+            report.words.contains_key("irelative") || report.words["absolute"] > 2,
+            "{:?}",
+            report.words
+        );
+    }
 }
 
 #[test]

@@ -208,30 +208,36 @@ fn noticed(sound: &FileReport, seen: &Result<FileReport, Unreadable>) -> bool {
 
 #[test]
 fn every_changed_byte_is_noticed() {
-    for flags in WAYS {
-        let [original, moved] = both(LIBRARY, flags);
-        let copy = if flags.len() == 2 {
-            applied(&original, &moved)
-        } else {
-            moved
-        };
-        let sound = compare_files(&original, &copy).unwrap();
-        assert!(sound.report.is_equal());
-        let mut unnoticed = Vec::new();
-        let mut broken = copy;
-        for at in 0..broken.len() {
-            // The lowest bit gives another sound number, all bits mostly one that leads nowhere.
-            for bits in [1, 0xff] {
-                broken[at] ^= bits;
-                let ignored = |ignored: &Ignored| (ignored.start..ignored.end).contains(&(at as u64));
-                let stated = sound.ignored.iter().any(ignored);
-                if !stated && !noticed(&sound, &compare_files(&original, &broken)) {
-                    unnoticed.push((at, bits));
-                }
-                broken[at] ^= bits;
-            }
+    std::thread::scope(|scope| {
+        for flags in WAYS {
+            scope.spawn(|| every_byte(flags));
         }
-        println!("{flags:?}: {} bytes, unnoticed {unnoticed:x?}", broken.len());
-        assert!(unnoticed.is_empty(), "{flags:?}: {unnoticed:x?}");
+    });
+}
+
+fn every_byte(flags: &[&str]) {
+    let [original, moved] = both(LIBRARY, flags);
+    let copy = if flags.len() == 2 {
+        applied(&original, &moved)
+    } else {
+        moved
+    };
+    let sound = compare_files(&original, &copy).unwrap();
+    assert!(sound.report.is_equal());
+    let mut unnoticed = Vec::new();
+    let mut broken = copy;
+    for at in 0..broken.len() {
+        // The lowest bit gives another sound number, all bits mostly one that leads nowhere.
+        for bits in [1, 0xff] {
+            broken[at] ^= bits;
+            let ignored = |ignored: &Ignored| (ignored.start..ignored.end).contains(&(at as u64));
+            let stated = sound.ignored.iter().any(ignored);
+            if !stated && !noticed(&sound, &compare_files(&original, &broken)) {
+                unnoticed.push((at, bits));
+            }
+            broken[at] ^= bits;
+        }
     }
+    println!("{flags:?}: {} bytes, unnoticed {unnoticed:x?}", broken.len());
+    assert!(unnoticed.is_empty(), "{flags:?}: {unnoticed:x?}");
 }

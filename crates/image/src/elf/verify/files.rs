@@ -91,7 +91,7 @@ pub fn compare_files(original: &[u8], moved: &[u8]) -> Result<FileReport, Unread
     let written = slots
         .iter()
         .filter(|slot| slot.kind != Kind::Copy)
-        .map(|slot| (slot.address, slot.address + slot.size.min(WORD)));
+        .map(|slot| (slot.address, slot.address.saturating_add(slot.size.min(WORD))));
     done.extend(
         addresses
             .chain(written)
