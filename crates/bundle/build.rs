@@ -8,6 +8,7 @@
 //! |---|---|---|
 //! | worker | this workspace | always, for the target of the outer build |
 //! | launcher | `crates/launcher`, a workspace of its own | Linux |
+//! | guard of bound copies | `crates/guard`, a workspace of its own | Linux on x86-64 |
 //! | one library a heap, and the selector | `crates/heap-shim`, a workspace of its own | Linux with glibc |
 //!
 //! The inner builds write below `OUT_DIR`. In the shared target folder they would wait for the lock that
@@ -95,6 +96,9 @@ fn jobs(root: &Path, builds: &Path) -> Result<Vec<Job>, String> {
     let mut jobs = vec![worker];
     if variable("CARGO_CFG_TARGET_OS")? == "linux" {
         jobs.push(job("launcher", root.join("crates/launcher"), &[]));
+        if variable("CARGO_CFG_TARGET_ARCH")? == "x86_64" {
+            jobs.push(job("guard", root.join("crates/guard"), &[]));
+        }
         if variable("CARGO_CFG_TARGET_ENV")? == "gnu" {
             jobs.push(job(
                 "heap-shim",

@@ -9,6 +9,7 @@
 )]
 
 mod alike;
+mod bind;
 mod common;
 mod entry;
 mod heap;
@@ -58,6 +59,11 @@ const PROOFS: &[Proof] = &[
         name: "load",
         help: "based, bound, by ordinal, hash tables: the shape of the article's result",
         run: load::run,
+    },
+    Proof {
+        name: "bind",
+        help: "bound copies: how much faster they start, and that they are never wrong",
+        run: bind::run,
     },
     Proof {
         name: "tune",

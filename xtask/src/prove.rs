@@ -56,6 +56,11 @@ const PROOFS: &[Proof] = &[
         program: &["--package=underhood-proofs", "--", "load"],
     },
     Proof {
+        name: "bind",
+        help: "bound copies: how much faster they start, and that they are never wrong",
+        program: &["--package=underhood-proofs", "--", "bind"],
+    },
+    Proof {
         name: "tune",
         help: "tune on programs that gain, that do not, and that must be refused",
         program: &["--package=underhood-proofs", "--", "tune"],

@@ -12,6 +12,7 @@
 //! | [`tune`] | the fate of remedies |
 //! | [`list`], [`runs`] | what there is |
 
+pub mod bound;
 pub mod date;
 pub mod document;
 pub mod image;
@@ -21,6 +22,7 @@ pub mod measure;
 mod parts;
 pub mod quantity;
 pub mod render;
+pub mod rewrite;
 pub mod runs;
 pub mod time;
 pub mod tune;

@@ -186,13 +186,14 @@ fn not_applicable(report: &mut Report, tuning: &Tuning) {
     }
 }
 
-/// How to have the winner from now on. A remedy is `heap=NAME` or `SETTING=VALUE`; several are joined with `+`.
+/// How to have the winner from now on. A remedy is `heap=NAME`, `SETTING=VALUE` or `bound`; several are joined with `+`.
 fn apply(report: &mut Report, winner: &str, command: &str) {
     let options: Vec<String> = winner
         .split('+')
         .map(|part| match part.split_once('=') {
             Some(("heap", name)) => format!("--heap {}", shell_words::quote(name)),
-            _ => format!("--set {}", shell_words::quote(part)),
+            None => format!("--{part}"),
+            Some(_) => format!("--set {}", shell_words::quote(part)),
         })
         .collect();
     report.heading("How to apply it");

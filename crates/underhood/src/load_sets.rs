@@ -10,6 +10,7 @@ use suites::load::set;
 use suites::load::subject::Treatment;
 use tempfile::TempDir;
 
+use crate::bound;
 use crate::exit::{COMMAND_FAILED, Failure, INTERRUPTED};
 use crate::progress::Progress;
 use crate::scratch;
@@ -121,7 +122,15 @@ fn make(
     set_builder::find_linker(set)?;
     let made = set_builder::make(folder.path(), set, tell)?;
     set_builder::verify(folder.path(), set, &made)?;
-    if treatment != Treatment::None {
+    if treatment != Treatment::None && set.format == image::generate::Format::Elf {
+        let request = bound::Request {
+            program: folder.path().join(set.program_name()),
+            out: folder.path().join(set::TREATED),
+            bind: treatment == Treatment::Bound,
+            noticing: false,
+        };
+        bound::make(&request, &mut |_, _| {})?;
+    } else if treatment != Treatment::None {
         let names = made.libraries.iter().map(|(name, _)| name.clone());
         let names: Vec<String> = names.chain([set.program_name().to_owned()]).collect();
         treat(folder.path(), &names, treatment == Treatment::Bound)?;

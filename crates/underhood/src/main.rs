@@ -1,7 +1,9 @@
 //! The `underhood` command: reads the command line and hands over to one file a command.
 
 mod apply;
+mod bound;
 mod cli;
+mod closure;
 mod command_line;
 mod commands;
 mod context;
@@ -9,6 +11,7 @@ mod exit;
 mod load_sets;
 mod machine;
 mod progress;
+mod rewriting;
 mod scratch;
 mod set_builder;
 mod tuning;

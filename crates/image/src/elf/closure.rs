@@ -101,6 +101,17 @@ pub struct Search {
     pub ending: Ending,
 }
 
+impl Search {
+    /// The object that the name led to.
+    #[must_use]
+    pub const fn found(&self) -> Option<usize> {
+        match self.ending {
+            Ending::Loaded(object) | Ending::Known(object) | Ending::SameFile(object) => Some(object),
+            Ending::Missing | Ending::Refused(_) => None,
+        }
+    }
+}
+
 /// All that is loaded.
 #[derive(Clone, Debug, Default)]
 pub struct Closure {

@@ -11,16 +11,19 @@
 //!
 //! Files may be hostile: nothing panics, and work and memory stay proportional to the size of the files ([`Budget`]).
 
+pub mod bind;
 pub mod cache;
 pub mod closure;
 pub mod diagnostics;
 mod dynamic;
 pub mod estimate;
 pub mod facts;
+pub mod guard;
 mod hash;
 mod loading;
 pub mod lookup;
 mod matching;
+pub mod moving;
 mod order;
 pub mod promises;
 mod rehash;

@@ -100,7 +100,7 @@ pub struct Relocation {
 }
 
 impl Relocation {
-    fn of(machine: Machine, entry: &Rela64<LE>, function: bool) -> Self {
+    pub(super) fn of(machine: Machine, entry: &Rela64<LE>, function: bool) -> Self {
         Self {
             offset: entry.r_offset.get(LE),
             kind: Kind::of(machine, entry.r_type(LE, false)),
@@ -111,11 +111,11 @@ impl Relocation {
     }
 }
 
-/// The relocations of a file that are not packed, in the order in which the loader works on them.
+/// The tables of relocations that are not packed: the general one, and that of functions.
 ///
 /// # Errors
-/// When the tables lie outside of the file.
-pub fn unpacked<'a>(image: &Image<'a>) -> Result<impl Iterator<Item = Relocation> + use<'a>, Unreadable> {
+/// When they lie outside of the file.
+pub(super) fn tables<'a>(image: &Image<'a>) -> Result<(&'a [Rela64<LE>], &'a [Rela64<LE>]), Unreadable> {
     let dynamic = &image.dynamic;
     let ((first, mut size), (functions, functions_size)) = (dynamic.relocations, dynamic.functions);
     // Some linkers count the functions' table in.
@@ -125,9 +125,16 @@ pub fn unpacked<'a>(image: &Image<'a>) -> Result<impl Iterator<Item = Relocation
     {
         size -= functions_size;
     }
+    Ok((image.table(first, size)?, image.table(functions, functions_size)?))
+}
+
+/// The relocations of a file that are not packed, in the order in which the loader works on them.
+///
+/// # Errors
+/// When the tables lie outside of the file.
+pub fn unpacked<'a>(image: &Image<'a>) -> Result<impl Iterator<Item = Relocation> + use<'a>, Unreadable> {
     let machine = image.machine();
-    let entries = image.table::<Rela64<LE>>(first, size)?;
-    let slots = image.table::<Rela64<LE>>(functions, functions_size)?;
+    let (entries, slots) = tables(image)?;
     let each = move |function: bool| move |entry: &Rela64<LE>| Relocation::of(machine, entry, function);
     Ok(entries
         .iter()

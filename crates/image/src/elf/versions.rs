@@ -144,6 +144,11 @@ impl<'a> Versions<'a> {
         own.any(|version| version.hash == wanted.hash && version.name == wanted.name)
     }
 
+    /// Whether the file defines or requires a version of this name.
+    pub(super) fn are_any(&self, name: &[u8]) -> bool {
+        self.table.iter().flatten().any(|version| version.name == name)
+    }
+
     /// Whether the file has versions at all.
     pub(super) const fn exist(&self) -> bool {
         self.numbers.is_some()

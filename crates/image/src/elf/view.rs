@@ -109,6 +109,16 @@ impl<'a> Image<'a> {
         Ok(image)
     }
 
+    /// The file.
+    pub(super) const fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// The program headers.
+    pub(super) const fn segments(&self) -> &'a [ProgramHeader64<LE>] {
+        self.segments
+    }
+
     /// The processor that it is for.
     #[must_use]
     pub const fn machine(&self) -> Machine {
@@ -139,6 +149,13 @@ impl<'a> Image<'a> {
     #[must_use]
     pub const fn is_fixed(&self) -> bool {
         self.fixed
+    }
+
+    /// The address of its dynamic table; 0 when it has none.
+    #[must_use]
+    pub fn dynamic_address(&self) -> u64 {
+        self.segment(elf::PT_DYNAMIC)
+            .map_or(0, |segment| segment.p_vaddr.get(LE))
     }
 
     /// Whether it has a dynamic table, without which nothing can be loaded as a library.
@@ -256,16 +273,6 @@ impl<'a> Image<'a> {
         }
         let (table, _) = pod::slice_from_bytes(self.at(address), count).map_err(|()| OUTSIDE)?;
         Ok(table)
-    }
-
-    /// The whole file.
-    pub(super) const fn bytes(&self) -> &'a [u8] {
-        self.bytes
-    }
-
-    /// All program headers.
-    pub(super) const fn segments(&self) -> &'a [ProgramHeader64<LE>] {
-        self.segments
     }
 
     /// The segments that are mapped.

@@ -13,7 +13,7 @@ use image::elf::{Image, Kind, Machine, Unreadable};
 
 use crate::files::Disk;
 
-const INTERPRETER: &str = "/lib64/ld-linux-x86-64.so.2";
+pub const INTERPRETER: &str = "/lib64/ld-linux-x86-64.so.2";
 
 /// Programs of a Debian system that are likely to be there.
 const PROGRAMS: &str = "\

@@ -5,6 +5,7 @@
     reason = "figures for who asks for them with --nocapture"
 )]
 
+mod bound;
 mod fake;
 mod files;
 mod loader;

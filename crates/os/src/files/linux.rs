@@ -20,6 +20,11 @@ pub fn identity(path: &Path) -> io::Result<(u64, u64)> {
     Ok((metadata.dev(), metadata.ino()))
 }
 
+pub fn modified(metadata: &Metadata) -> io::Result<(i64, u32)> {
+    let nanoseconds = u32::try_from(metadata.mtime_nsec()).map_err(io::Error::other)?;
+    Ok((metadata.mtime(), nanoseconds))
+}
+
 pub fn own_attributes(mode: u32) -> Attributes {
     // The owner of /proc/self is the user and group that files are created with, proc(5).
     let own = std::fs::metadata("/proc/self").map_or((0, 0), |metadata| (metadata.uid(), metadata.gid()));

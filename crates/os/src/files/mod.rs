@@ -42,6 +42,39 @@ pub fn identity(path: &Path) -> io::Result<(u64, u64)> {
     imp::identity(path)
 }
 
+/// By what it is noticed that a file is another one or has changed. Following links, so a link that leads elsewhere
+/// counts as well.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stamp {
+    /// The number of the device that it lies on.
+    pub device: u64,
+    /// Its number there.
+    pub inode: u64,
+    /// Its size in bytes.
+    pub size: u64,
+    /// When its content was last changed: seconds since 1970.
+    pub seconds: i64,
+    /// And nanoseconds.
+    pub nanoseconds: u32,
+}
+
+/// The stamp of a file. Where a system has no inodes (Windows), the number is made of the resolved path.
+///
+/// # Errors
+/// The system's error.
+pub fn stamp(path: &Path) -> io::Result<Stamp> {
+    let metadata = std::fs::metadata(path)?;
+    let (device, inode) = imp::identity(path)?;
+    let (seconds, nanoseconds) = imp::modified(&metadata)?;
+    Ok(Stamp {
+        device,
+        inode,
+        size: metadata.len(),
+        seconds,
+        nanoseconds,
+    })
+}
+
 /// The attributes that a new file of ours gets: this mode whatever the umask says, and this process's owner and group.
 #[must_use]
 pub fn own_attributes(mode: u32) -> Attributes {

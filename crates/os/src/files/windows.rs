@@ -15,6 +15,13 @@ pub fn identity(path: &Path) -> io::Result<(u64, u64)> {
     Ok((0, hasher.finish()))
 }
 
+pub fn modified(metadata: &Metadata) -> io::Result<(i64, u32)> {
+    let since = metadata.modified()?.duration_since(std::time::UNIX_EPOCH);
+    let since = since.map_err(io::Error::other)?;
+    let seconds = i64::try_from(since.as_secs()).map_err(io::Error::other)?;
+    Ok((seconds, since.subsec_nanos()))
+}
+
 pub fn own_attributes(_: u32) -> Attributes {
     Attributes {
         mode: 0,

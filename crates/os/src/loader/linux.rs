@@ -168,6 +168,22 @@ fn ask(interpreter: &Path, question: &str) -> String {
     }
 }
 
+pub(super) fn hardware() -> (u64, u64) {
+    const HWCAP: u64 = 16;
+    const HWCAP2: u64 = 26;
+    // Pairs of words; what a kernel does not tell is not there, and reads as 0 in programs too.
+    let vector = fs::read("/proc/self/auxv").unwrap_or_default();
+    let (words, _) = vector.as_chunks::<8>();
+    let value = |wanted: u64| {
+        let mut pairs = words.chunks_exact(2);
+        pairs.find_map(|pair| match pair {
+            [kind, value] if u64::from_le_bytes(*kind) == wanted => Some(u64::from_le_bytes(*value)),
+            _ => None,
+        })
+    };
+    (value(HWCAP).unwrap_or(0), value(HWCAP2).unwrap_or(0))
+}
+
 pub(super) fn mapped_libraries(pid: u32) -> io::Result<Vec<PathBuf>> {
     Ok(parse_maps(&fs::read(format!("/proc/{pid}/maps"))?))
 }

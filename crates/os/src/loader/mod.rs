@@ -121,6 +121,12 @@ pub fn diagnostics_of(interpreter: &Path) -> String {
     imp::diagnostics_of(interpreter)
 }
 
+/// What the kernel tells every program about the processor (`AT_HWCAP` and `AT_HWCAP2`), by which the loader chooses folders
+/// of libraries; zeros where it tells nothing.
+pub fn hardware() -> (u64, u64) {
+    imp::hardware()
+}
+
 /// The files whose code is mapped into a process: the program, its loader, its libraries. Proof that a preloaded library
 /// is in effect.
 ///

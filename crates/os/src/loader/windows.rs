@@ -96,6 +96,10 @@ pub(super) fn diagnostics_of(_interpreter: &Path) -> String {
     String::new()
 }
 
+pub(super) fn hardware() -> (u64, u64) {
+    (0, 0)
+}
+
 pub(super) fn installed_heaps() -> Vec<InstalledHeap> {
     Vec::new()
 }

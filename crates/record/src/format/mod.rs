@@ -11,12 +11,14 @@
 //! * A key that the schema names is always present.
 //! * Seeds are strings: they use all 64 bits, and many readers keep only 53 of a number.
 
+pub mod bound;
 mod common;
 pub mod environment;
 pub mod hyperfine;
 pub mod image;
 pub mod inspect;
 pub mod list;
+pub mod rewrite;
 pub mod run;
 pub mod runs;
 pub mod time;

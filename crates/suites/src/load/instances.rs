@@ -14,7 +14,7 @@ use measure::trial::{Amount, Sample, Trial, TrialError};
 use os::process::{End, Memory, Spec, Visit};
 
 use super::set::{self, CROSS, FUNCTIONS, GLOBALS, LIBRARIES, NAME_LENGTH, REFERENCES};
-use super::subject::WAYS;
+use super::subject;
 
 const INSTANCES: Parameter = Parameter {
     name: "instances",
@@ -61,7 +61,7 @@ impl Benchmark for Instances {
     }
 
     fn takes(&self, subject: &str) -> bool {
-        WAYS.iter().any(|way| way.name == subject)
+        subject::starts(subject)
     }
 
     fn support(&self, case: &Case) -> Support {
@@ -69,8 +69,7 @@ impl Benchmark for Instances {
     }
 
     fn run(&self, trial: &mut Trial) -> Result<(), TrialError> {
-        let folder = set::folder()?;
-        let program = folder.join("app");
+        let program = set::program()?;
         let instances = trial.number("instances")? as usize;
         // One trial is one process, so there is one meeting place.
         let meeting = MEETING.get_or_init(|| Meeting::of(instances));

@@ -21,7 +21,7 @@ const fn metric(name: &'static str, unit: Unit) -> MetricInfo {
 
 const INFO: Info = Info {
     suite: "load",
-    name: "pe",
+    name: set::PE,
     summary: "load a PE program made of many libraries, in the reference loader",
     parameters: &[LIBRARIES, FUNCTIONS, GLOBALS, NAME_LENGTH, CROSS, IMPORT],
     metrics: &[

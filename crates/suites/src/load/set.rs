@@ -12,6 +12,12 @@ use super::subject::{TREATMENTS, Treatment, WAYS};
 /// The environment variable that tells the worker in which folder its set was built.
 pub const FOLDER: &str = "UNDERHOOD_LOAD_SET";
 
+/// The folder below it with the copies of a treated ELF set.
+pub const TREATED: &str = "treated";
+
+/// The benchmark whose sets are PE files.
+pub(super) const PE: &str = "pe";
+
 pub(super) const LIBRARIES: Parameter = Parameter {
     name: "libraries",
     default: "10",
@@ -73,10 +79,27 @@ pub(super) fn folder() -> Result<PathBuf, TrialError> {
         .ok_or_else(|| TrialError::Case(format!("{FOLDER} names no folder")))
 }
 
+/// The program of the worker's set. A treated set of ELF has its copies in a folder of their own.
+///
+/// # Errors
+/// When the main program named no folder.
+pub(super) fn program() -> Result<PathBuf, TrialError> {
+    let folder = folder()?;
+    let treated = folder.join(TREATED).join("app");
+    Ok(if treated.exists() {
+        treated
+    } else {
+        folder.join("app")
+    })
+}
+
 /// Whether the case has a set, and ELF files can be run here.
 pub(super) fn elf_support(case: &Case) -> Support {
     if Set::default().format != Format::Elf {
         return Support::No("ELF programs and libraries are loaded on Linux".to_owned());
+    }
+    if treatment(case) != Treatment::None && cfg!(not(target_arch = "x86_64")) {
+        return Support::No("ELF programs for x86-64 can be rebased and bound".to_owned());
     }
     of(case).map_or_else(Support::No, |_| Support::Yes)
 }
@@ -101,13 +124,9 @@ pub fn of(case: &Case) -> Result<Set, String> {
             .ok_or_else(|| format!("it has no parameter {name}"))?;
         text.parse().map_err(|_| format!("{name}={text} is not a number"))
     };
-    let treatment = TREATMENTS.iter().find(|(name, ..)| *name == case.subject);
+    let pe = case.benchmark == PE;
     let mut set = Set {
-        format: if treatment.is_some() {
-            Format::Pe
-        } else {
-            Format::Elf
-        },
+        format: if pe { Format::Pe } else { Format::Elf },
         import: match case.parameter("import") {
             Some("ordinal") => Import::Ordinal,
             _ => Import::Name,
@@ -126,7 +145,7 @@ pub fn of(case: &Case) -> Result<Set, String> {
         },
         ..Set::default()
     };
-    if treatment.is_none() {
+    if !pe && treatment(case) == Treatment::None {
         let way = WAYS
             .iter()
             .find(|way| way.name == case.subject)

@@ -11,7 +11,7 @@ use measure::trial::{Amount, Sample, Trial, TrialError};
 use os::process::{Arrival, End, Spec, Visit};
 
 use super::set::{self, CROSS, FUNCTIONS, GLOBALS, LIBRARIES, NAME_LENGTH, REFERENCES};
-use super::subject::WAYS;
+use super::subject;
 
 pub struct Start;
 
@@ -59,7 +59,7 @@ impl Benchmark for Start {
     }
 
     fn takes(&self, subject: &str) -> bool {
-        WAYS.iter().any(|way| way.name == subject)
+        subject::starts(subject)
     }
 
     fn support(&self, case: &Case) -> Support {
@@ -67,8 +67,7 @@ impl Benchmark for Start {
     }
 
     fn run(&self, trial: &mut Trial) -> Result<(), TrialError> {
-        let folder = set::folder()?;
-        let program = folder.join("app");
+        let program = set::program()?;
         let cpu = trial.cpus().first().copied().or_else(last_cpu);
         let mut runs = Runs::default();
         trial.collect(
@@ -90,7 +89,10 @@ impl Benchmark for Start {
             || 0.0,
         )?;
         runs.tell(trial);
-        trial.value("file_bytes", file_bytes(&folder)?);
+        trial.value(
+            "file_bytes",
+            file_bytes(program.parent().unwrap_or(Path::new("/")))?,
+        );
         Ok(())
     }
 }
@@ -148,16 +150,19 @@ fn to_exit_us(program: &Path) -> Result<f64, TrialError> {
     Ok(took.as_nanos() as f64 / 1e3)
 }
 
-/// The size of the program and its libraries.
+/// The size of the program, its libraries, and what else is loaded with it.
 fn file_bytes(folder: &Path) -> Result<f64, TrialError> {
     let failed = |error| TrialError::System(format!("read {}", folder.display()), error);
-    let mut bytes = 0;
+    let mut bytes = 0.0;
     for entry in std::fs::read_dir(folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;
         let name = entry.file_name();
-        if name == "app" || name.to_string_lossy().ends_with(".so") {
-            bytes += entry.metadata().map_err(failed)?.len();
+        let metadata = entry.metadata().map_err(failed)?;
+        if metadata.is_dir() && name != set::TREATED {
+            bytes += file_bytes(&entry.path())?;
+        } else if name == "app" || name == "guard" || name.to_string_lossy().ends_with(".so") {
+            bytes += metadata.len() as f64;
         }
     }
-    Ok(bytes as f64)
+    Ok(bytes)
 }

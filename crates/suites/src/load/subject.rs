@@ -15,18 +15,18 @@ pub struct Way {
     pub apply: fn(&mut Set),
 }
 
-/// What is done to a PE set after it was linked, as the article's tools did it.
+/// What is done to a set after it was linked, as the article's tools did it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Treatment {
-    /// Nothing: all libraries ask for the same address.
+    /// Nothing: all libraries ask for the same address, or for none.
     None,
-    /// REBASE: each gets an address of its own.
+    /// REBASE: each gets an address of its own, and what depends on it is written into the files.
     Based,
-    /// REBASE and then BIND: the addresses of all imports are written into the files.
+    /// REBASE and then BIND: the addresses of all imports are written into the files too.
     Bound,
 }
 
-/// The subjects of PE sets, with their summaries; the baseline first.
+/// The subjects that are treated sets: all of PE, the baseline first, and the last two of ELF as well.
 pub const TREATMENTS: &[(&str, Treatment, &str)] = &[
     (
         "default",
@@ -36,12 +36,12 @@ pub const TREATMENTS: &[(&str, Treatment, &str)] = &[
     (
         "based",
         Treatment::Based,
-        "PE: each library has an address of its own (REBASE)",
+        "each library has an address of its own (REBASE, image rebase)",
     ),
     (
         "bound",
         Treatment::Bound,
-        "PE: based, and the addresses of all imports stand in the files (BIND)",
+        "based, and the addresses of all imports stand in the files (BIND, image bind)",
     ),
 ];
 
@@ -108,6 +108,15 @@ pub const WAYS: &[Way] = &[
         apply: |set| set.linkage = Linkage::Static,
     },
 ];
+
+/// Whether programs of ELF are started in this way: one of linking, or a treatment that is not the plainest way under
+/// another name.
+pub(super) fn starts(subject: &str) -> bool {
+    let treated = TREATMENTS
+        .iter()
+        .any(|(name, treatment, _)| *name == subject && *treatment != Treatment::None);
+    treated || WAYS.iter().any(|way| way.name == subject)
+}
 
 /// Every subject of the load suite.
 #[must_use]

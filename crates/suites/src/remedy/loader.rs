@@ -86,10 +86,10 @@ pub fn named(name: &str, value: &str) -> Result<Remedy, String> {
         })
 }
 
-/// Whether a remedy is one of the loader's settings and nothing else.
+/// Whether a remedy is about loading and nothing else.
 pub fn is_of_the_loader(remedy: &Remedy) -> bool {
     match &remedy.kind {
-        Kind::Loader { .. } => true,
+        Kind::Loader { .. } | Kind::Bound { .. } => true,
         Kind::Tunable { name, .. } => name.starts_with("glibc.rtld."),
         Kind::Heap { .. } => false,
         Kind::Combined(parts) => parts.iter().all(is_of_the_loader),

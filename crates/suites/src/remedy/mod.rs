@@ -1,15 +1,16 @@
 //! Remedies: reversible changes outside a program that may make it faster.
 //!
-//! A remedy is nothing but a change of the environment in which a program starts. That makes it safe to try and easy to take
+//! A remedy is nothing but a change of the environment in which a program starts, or of the file that is started. That makes it safe to try and easy to take
 //! back, and it makes it easy to fool oneself: a static program, one with somebody else's rights, or one for another C
 //! library ignores the change without a word, and a measurement then compares a program with itself. So each kind of
 //! remedy answers three questions beside "what is to be set": whether it can have an effect on a given program, what
 //! stands in its way, and, after a run, whether it really was in effect.
 //!
 //! One file a kind: `heap` puts another heap in front of the C library's, `tunable` turns the C library's own
-//! screws, `loader` the dynamic loader's. A remedy's name is what a person types: `heap=mimalloc`, `glibc.malloc.arena_max=1`, and several joined
+//! screws, `loader` the dynamic loader's, `bound` runs a copy that is bound already. A remedy's name is what a person types: `heap=mimalloc`, `glibc.malloc.arena_max=1`, and several joined
 //! with `+`.
 
+pub mod bound;
 mod heap;
 pub mod loader;
 mod merge;
@@ -18,7 +19,7 @@ mod tests;
 mod tunable;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use measure::model::Support;
 use os::loader::Program;
@@ -63,6 +64,11 @@ pub enum Kind {
         /// Its value.
         value: String,
     },
+    /// Another file in the program's place.
+    Bound {
+        /// The bound copy; empty until somebody has made it.
+        copy: PathBuf,
+    },
     /// Several at once.
     Combined(Vec<Remedy>),
 }
@@ -99,6 +105,7 @@ pub fn all(artifact: Artifact<'_>) -> Vec<Remedy> {
     let mut remedies = heap::candidates(artifact);
     remedies.extend(tunable::candidates());
     remedies.extend(loader::candidates());
+    remedies.push(bound::remedy(PathBuf::new()));
     remedies
 }
 
@@ -139,6 +146,19 @@ pub fn combine(remedies: Vec<Remedy>) -> Result<Remedy, String> {
     if let [first, second, ..] = heaps.as_slice() {
         return Err(format!(
             "combine {first} with {second}: only the first heap would be called; choose one"
+        ));
+    }
+    let bound = parts.iter().any(|part| matches!(part.kind, Kind::Bound { .. }));
+    let spoils = |part: &&Remedy| match &part.kind {
+        Kind::Heap { .. } => true,
+        Kind::Tunable { name, .. } => name.starts_with("glibc.rtld.") || name.starts_with("glibc.cpu."),
+        _ => false,
+    };
+    if let Some(other) = parts.iter().find(spoils).filter(|_| bound) {
+        return Err(format!(
+            "combine {} with {}: with it the loader may bind otherwise, so the copy would run the original; choose one",
+            bound::NAME,
+            other.name
         ));
     }
     if parts.len() <= 1 {
@@ -187,6 +207,7 @@ fn parse_one(text: &str, artifact: Artifact<'_>) -> Result<Remedy, String> {
         Some(("heap", name)) => heap::named(name, artifact),
         Some((name, value)) if name.starts_with(loader::PREFIX) => loader::named(name, value),
         Some((name, value)) => tunable::named(name, value),
+        None if text == bound::NAME => Ok(bound::remedy(PathBuf::new())),
         None => Err(format!(
             "understand the remedy {text:?}: it has no '='; write, for example, heap=mimalloc or \
              glibc.malloc.arena_max=1"
@@ -237,7 +258,7 @@ impl Remedy {
     /// The variables of their own that it sets, with their values.
     fn variables(&self) -> Vec<(&'static str, &str)> {
         match &self.kind {
-            Kind::Heap { .. } | Kind::Tunable { .. } => Vec::new(),
+            Kind::Heap { .. } | Kind::Tunable { .. } | Kind::Bound { .. } => Vec::new(),
             Kind::Loader { variable, value } => vec![(variable, value)],
             Kind::Combined(parts) => parts.iter().flat_map(Self::variables).collect(),
         }
@@ -248,7 +269,7 @@ impl Remedy {
     pub fn libraries(&self) -> Vec<&PathBuf> {
         match &self.kind {
             Kind::Heap { library } => vec![library],
-            Kind::Tunable { .. } | Kind::Loader { .. } => Vec::new(),
+            Kind::Tunable { .. } | Kind::Loader { .. } | Kind::Bound { .. } => Vec::new(),
             Kind::Combined(parts) => parts.iter().flat_map(Self::libraries).collect(),
         }
     }
@@ -257,7 +278,7 @@ impl Remedy {
     #[must_use]
     pub fn tunables(&self) -> Vec<(&str, &str)> {
         match &self.kind {
-            Kind::Heap { .. } | Kind::Loader { .. } => Vec::new(),
+            Kind::Heap { .. } | Kind::Loader { .. } | Kind::Bound { .. } => Vec::new(),
             Kind::Tunable { name, value } => vec![(name, value)],
             Kind::Combined(parts) => parts.iter().flat_map(Self::tunables).collect(),
         }
@@ -274,7 +295,30 @@ impl Remedy {
                     .map(|part| part.with_library(library.clone()))
                     .collect(),
             ),
-            other @ (Kind::Tunable { .. } | Kind::Loader { .. }) => other.clone(),
+            other @ (Kind::Tunable { .. } | Kind::Loader { .. } | Kind::Bound { .. }) => other.clone(),
+        };
+        Self { kind, ..self.clone() }
+    }
+
+    /// The bound copy that is run in the program's place, an empty path before it is made; none when the program itself is run.
+    #[must_use]
+    pub fn copy(&self) -> Option<&Path> {
+        match &self.kind {
+            Kind::Bound { copy } => Some(copy),
+            Kind::Heap { .. } | Kind::Tunable { .. } | Kind::Loader { .. } => None,
+            Kind::Combined(parts) => parts.iter().find_map(Self::copy),
+        }
+    }
+
+    /// The same remedy with a copy that was made.
+    #[must_use]
+    pub fn with_copy(&self, copy: PathBuf) -> Self {
+        let kind = match &self.kind {
+            Kind::Bound { .. } => Kind::Bound { copy },
+            Kind::Combined(parts) => {
+                Kind::Combined(parts.iter().map(|part| part.with_copy(copy.clone())).collect())
+            }
+            other @ (Kind::Heap { .. } | Kind::Tunable { .. } | Kind::Loader { .. }) => other.clone(),
         };
         Self { kind, ..self.clone() }
     }
@@ -293,6 +337,7 @@ impl Remedy {
             Kind::Heap { library } => heap::obstacle(library, program),
             Kind::Tunable { name, .. } => tunable::obstacle(name, program),
             Kind::Loader { .. } => loader::obstacle(program),
+            Kind::Bound { .. } => bound::obstacle(program),
             Kind::Combined(parts) => {
                 let found: Vec<_> = parts
                     .iter()
@@ -323,6 +368,7 @@ impl Remedy {
             Kind::Heap { library } => heap::in_effect(library, observation),
             Kind::Tunable { name, value } => tunable::in_effect(name, value, observation),
             Kind::Loader { variable, value } => loader::in_effect(variable, value, observation),
+            Kind::Bound { copy } => bound::in_effect(copy, observation),
             Kind::Combined(parts) => parts.iter().try_for_each(|part| {
                 part.in_effect(observation)
                     .map_err(|reason| format!("{}: {reason}", part.name))

@@ -43,6 +43,10 @@ pub fn write(path: &Path, remedy: &Remedy, command: &[OsString], force: bool) ->
         ));
     }
     let (library, remedy) = lasting(&places, remedy)?;
+    let remedy = match remedy.copy() {
+        Some(_) => remedy.with_copy(crate::bound::ensured(&program)?),
+        None => remedy,
+    };
     let words: Vec<OsString> = std::iter::once(program.into_os_string())
         .chain(arguments.iter().cloned())
         .collect();
@@ -118,7 +122,21 @@ pub fn script(remedy: &Remedy, command: &[OsString]) -> Vec<u8> {
         text.extend(quote::shell(settings.join(":").as_ref()));
         text.extend_from_slice(b"\nexport GLIBC_TUNABLES\n");
     }
-    text.extend_from_slice(b"exec");
+    let mut command = command.iter();
+    if let Some(copy) = remedy.copy() {
+        text.extend_from_slice(b"program=");
+        text.extend(quote::shell(copy.as_os_str()));
+        text.extend_from_slice(b"\n[ -x \"$program\" ] || program=");
+        text.extend(
+            command
+                .next()
+                .map(|program| quote::shell(program))
+                .unwrap_or_default(),
+        );
+        text.extend_from_slice(b"\nexec \"$program\"");
+    } else {
+        text.extend_from_slice(b"exec");
+    }
     for word in command {
         text.push(b' ');
         text.extend(quote::shell(word));

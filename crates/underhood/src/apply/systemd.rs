@@ -10,7 +10,7 @@ use super::launcher::lasting;
 use super::ledger::{Ledger, Ours, Wanted};
 use super::places::{Places, Scope};
 use super::quote;
-use crate::exit::Failure;
+use crate::exit::{Failure, UNSUPPORTED};
 
 /// Writes a drop-in for `unit` with `remedy` and returns what to tell the person. Root writes for the machine's services,
 /// everybody else for their own.
@@ -26,6 +26,15 @@ pub fn write(unit: &str, remedy: &Remedy, force: bool) -> Result<String, Failure
 /// As [`write()`], to these places.
 pub fn write_to(places: &Places, unit: &str, remedy: &Remedy, force: bool) -> Result<String, Failure> {
     let unit = unit_name(unit)?;
+    if remedy.copy().is_some() {
+        return Err(Failure::new(
+            UNSUPPORTED,
+            format!(
+                "write a drop-in for {unit} with {}: a drop-in sets variables, and a bound copy is another file; make it with `underhood image bind` and name it in ExecStart",
+                remedy.name
+            ),
+        ));
+    }
     let path = places.unit_file(&unit);
     let (library, remedy) = lasting(places, remedy)?;
     let wanted = Wanted {

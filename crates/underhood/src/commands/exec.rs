@@ -11,6 +11,7 @@ use os::loader::{Program, classify, find_in_path};
 use suites::remedy::{self, Remedy};
 
 use crate::apply::{self, quote};
+use crate::bound;
 use crate::context::Context;
 use crate::exit::{self, COMMAND_FAILED, Done, Failure, UNSUPPORTED};
 use crate::machine;
@@ -27,6 +28,9 @@ pub struct Args {
     /// A setting of the C library, such as glibc.malloc.arena_max=1; repeatable
     #[arg(long = "set", value_name = "NAME=VALUE")]
     settings: Vec<String>,
+    /// A copy of the command that is relocated and bound already (image bind), made when there is none or when it is out of date
+    #[arg(long, conflicts_with = "heap")]
+    bound: bool,
     /// A remedy as tune names it, such as heap=mimalloc+glibc.malloc.arena_max=1; repeatable
     #[arg(long = "remedy", value_name = "REMEDY")]
     remedies: Vec<String>,
@@ -79,6 +83,10 @@ pub fn run(args: Args, context: &Context) -> Result<Done, Failure> {
     if args.write_launcher.is_some() || args.write_systemd.is_some() {
         return Ok(Done::OK);
     }
+    let file = match remedy.copy() {
+        Some(_) => bound::ensured(&file)?,
+        None => file,
+    };
     let error = os::start::become_program(&file, name, arguments, &environment);
     Err(Failure::new(
         COMMAND_FAILED,
@@ -89,7 +97,9 @@ pub fn run(args: Args, context: &Context) -> Result<Done, Failure> {
 /// All that was asked for, as one remedy.
 fn wanted(args: &Args) -> Result<Remedy, Failure> {
     let heap = args.heap.iter().map(|name| format!("heap={name}"));
+    let bound = args.bound.then(|| remedy::bound::NAME.to_owned());
     let texts = heap
+        .chain(bound)
         .chain(args.settings.iter().cloned())
         .chain(args.remedies.iter().cloned());
     let remedies: Vec<Remedy> = texts
@@ -98,7 +108,7 @@ fn wanted(args: &Args) -> Result<Remedy, Failure> {
         .map_err(Failure::usage)?;
     if remedies.is_empty() {
         return Err(Failure::usage(
-            "find a remedy; give one with --heap NAME, --set NAME=VALUE or --remedy REMEDY, for example --heap mimalloc",
+            "find a remedy; give one with --heap NAME, --set NAME=VALUE, --bound or --remedy REMEDY, for example --heap mimalloc",
         ));
     }
     remedy::combine(remedies).map_err(Failure::usage)

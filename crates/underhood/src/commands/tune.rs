@@ -15,6 +15,7 @@ use suites::remedy::{self, Remedy};
 
 use super::measure::{now_unix, seconds};
 use super::time::margin;
+use crate::bound;
 use crate::command_line::{self, RunOptions};
 use crate::context::Context;
 use crate::exit::{COMMAND_FAILED, Done, Failure, INTERRUPTED};
@@ -111,6 +112,8 @@ pub fn run(args: Args, context: &Context) -> Result<Done, Failure> {
             }),
     );
     warnings.extend(pinned.map(|text| Warning::new("pinned", format!("{text}; --pin no turns that off"))));
+    let remedies = with_copies(remedies, &command, &baseline, &progress, args.budget)?;
+    let (remedies, copies) = remedies;
     let (candidates, unraced) = smoke_all(&args, &remedies, &command, &baseline, &progress)?;
     let names: Vec<String> = candidates
         .iter()
@@ -143,6 +146,7 @@ pub fn run(args: Args, context: &Context) -> Result<Done, Failure> {
     if let Some(Stop::Failed { name, reason, .. }) = stop {
         return Err(Failure::new(COMMAND_FAILED, format!("tune {name}: {reason}")));
     }
+    drop(copies);
     context.publish(&report::of(&run, args.details), &json(&run))?;
     apply_winner(&args, &remedies, &run, context)?;
     Ok(Done(if run.status == RunStatus::Interrupted {
@@ -160,6 +164,35 @@ fn remedies(args: &Args) -> Result<Vec<Remedy>, Failure> {
         .iter()
         .map(|text| remedy::parse(text, &machine::artifact).map_err(Failure::usage))
         .collect()
+}
+
+/// Makes the bound copy that a remedy needs, where it is worth it. The folder is removed when the second result is dropped.
+fn with_copies(
+    remedies: Vec<Remedy>,
+    command: &Command,
+    baseline: &Baseline,
+    progress: &Progress,
+    budget: Duration,
+) -> Result<(Vec<Remedy>, Option<tempfile::TempDir>), Failure> {
+    let loads = baseline
+        .loading
+        .is_none_or(|share| share >= remedy::loader::WORTH_IT);
+    let wants = |remedy: &Remedy| remedy.copy().is_some() && remedy.obstacle(&baseline.program).is_none();
+    if !loads || !remedies.iter().any(wants) {
+        return Ok((remedies, None));
+    }
+    progress.tell(0.0, budget, "binding a copy of the program");
+    let made = bound::temporary(&command.program, false);
+    let treat = |remedy: Remedy| match &made {
+        _ if remedy.copy().is_none() => remedy,
+        Ok((document, _)) => remedy.with_copy(PathBuf::from(&document.copy)),
+        Err(failure) => Remedy {
+            available: measure::model::Support::No(failure.message.clone()),
+            ..remedy
+        },
+    };
+    let remedies = remedies.into_iter().map(treat).collect();
+    Ok((remedies, made.ok().map(|(_, folder)| folder)))
 }
 
 /// Every remedy gets one observed run, as long as a fifth of the budget lasts.

@@ -48,6 +48,9 @@ pub fn test(remedy: &Remedy, command: &Command, baseline: &Baseline) -> Result<S
     }
     let mut treated = command.clone();
     treated.name.clone_from(&remedy.name);
+    if let Some(copy) = remedy.copy() {
+        copy.clone_into(&mut treated.program);
+    }
     treated.environment = remedy.environment(&|name| std::env::var_os(name));
     treated.expectation = baseline.expectation.clone();
     // A remedy that makes the program hang must not take the whole budget.

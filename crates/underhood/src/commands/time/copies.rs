@@ -35,6 +35,17 @@ pub fn make(
     Ok((commands, kept))
 }
 
+/// A bound copy of the command. The folder made for it is removed with the second result.
+pub fn bound(command: &Command) -> Result<(Command, TempDir), Failure> {
+    let (document, folder) = crate::bound::temporary(&command.program, true)?;
+    let copy = Command {
+        name: format!("{}, bound", command.name),
+        program: PathBuf::from(document.copy),
+        ..command.clone()
+    };
+    Ok((copy, folder))
+}
+
 /// Copies the program and those of its files that lie in its own folder or below; returns the new program.
 fn copy_beside(program: &Path, files: &[PathBuf], to: &Path) -> std::io::Result<PathBuf> {
     let home = program.parent().unwrap_or(Path::new("/"));

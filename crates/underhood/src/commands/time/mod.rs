@@ -17,7 +17,7 @@ use self::place::To;
 use super::measure::{now_unix, seconds};
 use crate::command_line::{self, RunOptions};
 use crate::context::{Context, check_output, write_whole};
-use crate::exit::{CHECK_FAILED, COMMAND_FAILED, Done, Failure, INTERRUPTED, launch_failure};
+use crate::exit::{CHECK_FAILED, COMMAND_FAILED, Done, Failure, INTERRUPTED, UNSUPPORTED, launch_failure};
 use crate::machine;
 use crate::progress::Progress;
 
@@ -62,6 +62,9 @@ pub struct Args {
     /// Compare copies of the program, with the libraries that lie beside it, in these folders, for example on several file systems
     #[arg(long, value_name = "DIR,DIR", value_delimiter = ',', conflicts_with = "vs")]
     dir: Vec<PathBuf>,
+    /// Compare with a bound copy of the program, made for this and removed (image bind)
+    #[arg(long, conflicts_with_all = ["vs", "dir", "cold"])]
+    bound: bool,
     /// Relative difference that does not matter
     #[arg(long, value_name = "SHARE", default_value_t = 0.01, value_parser = margin, allow_negative_numbers = true)]
     margin: f64,
@@ -198,12 +201,27 @@ fn priority(wanted: &str) -> Option<Warning> {
     })
 }
 
-/// The further arms: cold runs, copies in other folders. What is returned removes the copies when it is dropped.
+/// The further arms: cold runs, a bound copy, copies in other folders. What is returned removes the copies when it is dropped.
 fn variants(
     args: &Args,
     arms: &mut Vec<Command>,
     warnings: &mut Vec<Warning>,
 ) -> Result<Vec<tempfile::TempDir>, Failure> {
+    if args.bound {
+        let (mut copy, kept) = copies::bound(&arms[0])?;
+        place::prepare(&mut arms[0], args.to, warnings)?;
+        if !place::prepare(&mut copy, args.to, warnings)?.contains(&copy.program) {
+            return Err(Failure::new(
+                UNSUPPORTED,
+                format!(
+                    "time {}: it runs the original in its place; UNDERHOOD_VERBOSE=1 makes it say why",
+                    copy.name
+                ),
+            ));
+        }
+        arms.push(copy);
+        return Ok(vec![kept]);
+    }
     if args.to == To::Exit && !args.cold && args.dir.is_empty() {
         return Ok(Vec::new());
     }
@@ -227,7 +245,7 @@ fn variants(
 /// One observed run of each command tells whether it works at all and whether it may be bound to one processor.
 fn prepare(args: &Args, arms: &mut [Command], warnings: &mut Vec<Warning>) -> Result<(), Failure> {
     // A single command is timed where the system puts it; binding is for pairs.
-    let single = args.vs.is_none() && !args.cold && args.dir.is_empty();
+    let single = args.vs.is_none() && !args.cold && !args.bound && args.dir.is_empty();
     let observations: Vec<_> = if args.to != To::Exit {
         // Only that which watches and that which is watched take turns.
         return bind_visits(args, arms);

@@ -5,6 +5,7 @@ mod pe;
 
 use std::path::PathBuf;
 
+use crate::closure::LARGEST;
 use crate::context::Context;
 use crate::exit::{Done, Failure};
 
@@ -24,9 +25,6 @@ pub struct Args {
     #[arg(long, conflicts_with = "closure")]
     heap: bool,
 }
-
-/// The largest file that is read.
-const LARGEST: u64 = 4 << 30;
 
 /// Runs the command.
 pub fn run(args: &Args, context: &Context) -> Result<Done, Failure> {

@@ -70,7 +70,7 @@ fn found(path: &Path, bytes: &[u8], program: &Program) -> Result<Answer, Failure
     let name = path.display().to_string();
     let failed = |error| super::unreadable(&name, &error);
     let image = Image::parse(bytes).map_err(failed)?;
-    let (closure, _) = super::load(path, bytes, &image)?;
+    let (closure, _) = super::load(path, bytes, &image, super::Wishes::OfTheUser)?;
     let linker = Linker::new(&closure).map_err(failed)?;
     let target = linker.find("malloc").map_err(failed)?;
     let object = target.and_then(|target| closure.objects.get(target.object));

@@ -1,20 +1,17 @@
 //! `image inspect` of ELF files.
 
 mod costs;
-mod disk;
 mod document;
 mod heap;
-mod surroundings;
 
 use std::path::Path;
-use std::rc::Rc;
 use std::time::Duration;
 
-use image::elf::closure::{self, Closure, Program};
+use image::elf::closure::Closure;
 use image::elf::estimate::{UnitCosts, Work};
 use image::elf::facts::Facts;
 use image::elf::lookup::Linker;
-use image::elf::search::{File, Loader};
+use image::elf::search::Loader;
 use image::elf::{Image, Unreadable};
 use measure::command::launch::Command;
 use measure::command::visit;
@@ -23,6 +20,7 @@ use record::format::inspect::{Document, SCHEMA};
 use record::model::CommandMetric;
 
 use super::Args;
+use crate::closure::{Wishes, load, unreadable};
 use crate::context::Context;
 use crate::exit::{COMMAND_FAILED, Done, Failure, UNSUPPORTED, launch_failure};
 
@@ -99,7 +97,7 @@ impl Loaded {
         let name = path.display().to_string();
         let failed = |error: Unreadable| unreadable(&name, &error);
         let image = Image::parse(bytes).map_err(failed)?;
-        let (closure, loader) = load(path, bytes, &image)?;
+        let (closure, loader) = load(path, bytes, &image, Wishes::OfTheUser)?;
         let facts = closure
             .objects
             .iter()
@@ -121,47 +119,5 @@ impl Loaded {
     /// Where the loader's time goes, in microseconds; none where the steps cannot be measured.
     pub fn estimate(&self) -> Option<image::elf::estimate::Estimate> {
         self.costs.as_ref().map(|costs| self.work.estimate(costs))
-    }
-}
-
-/// Finds everything that a program needs.
-fn load(path: &Path, bytes: &[u8], image: &Image<'_>) -> Result<(Closure, Loader), Failure> {
-    let name = path.display().to_string();
-    let real = std::fs::canonicalize(path)?;
-    let interpreter = image
-        .interpreter()
-        .unwrap_or_else(|| surroundings::usual_interpreter(image.machine()).to_owned());
-    if interpreter.contains("ld-musl") {
-        return Err(Failure::new(
-            UNSUPPORTED,
-            format!(
-                "follow the libraries of {name}: its loader is musl's, which searches by other rules than the one modelled here, glibc's"
-            ),
-        ));
-    }
-    let loader = surroundings::loader(path, image.machine(), &interpreter)?;
-    let program = Program {
-        path: name.clone(),
-        origin: real
-            .parent()
-            .map(|folder| folder.to_string_lossy().into_owned())
-            .unwrap_or_default(),
-        file: File {
-            identity: os::files::identity(&real)?,
-            bytes: Rc::new(bytes.to_vec()),
-            setuid: false,
-        },
-        interpreter,
-    };
-    let closure = closure::load(program, &loader, &disk::Disk).map_err(|error| unreadable(&name, &error))?;
-    Ok((closure, loader))
-}
-
-fn unreadable(file: &str, error: &Unreadable) -> Failure {
-    match error {
-        Unreadable::Bits32 | Unreadable::BigEndian | Unreadable::Machine(_) => {
-            Failure::new(UNSUPPORTED, format!("inspect {file}: {error}"))
-        }
-        _ => Failure::usage(format!("inspect {file}: {error}")),
     }
 }

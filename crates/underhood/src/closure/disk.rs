@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use image::elf::search::{File, Files, Opened};
 
-use super::super::LARGEST;
+use super::LARGEST;
 
 /// The real one.
 pub struct Disk;

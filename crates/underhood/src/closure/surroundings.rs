@@ -8,8 +8,10 @@ use image::elf::search::Loader;
 
 use crate::exit::{COMMAND_FAILED, Failure};
 
-const CACHE: &str = "/etc/ld.so.cache";
-const PRELOAD: &str = "/etc/ld.so.preload";
+/// The index of libraries.
+pub const CACHE: &str = "/etc/ld.so.cache";
+/// What the system loads before all others.
+pub const PRELOAD: &str = "/etc/ld.so.preload";
 
 /// The loader of programs that name none.
 pub const fn usual_interpreter(machine: Machine) -> &'static str {
@@ -19,8 +21,22 @@ pub const fn usual_interpreter(machine: Machine) -> &'static str {
     }
 }
 
-/// The loader for a program, in this process's environment.
-pub fn loader(program: &Path, machine: Machine, interpreter: &str) -> Result<Loader, Failure> {
+/// Whose wishes the loader is told of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wishes {
+    /// Those in this process's environment, as if the program were started from here.
+    OfTheUser,
+    /// Only the system's.
+    OfTheSystem,
+}
+
+/// The loader for a program.
+pub fn loader(
+    program: &Path,
+    machine: Machine,
+    interpreter: &str,
+    wishes: Wishes,
+) -> Result<Loader, Failure> {
     let classified =
         os::loader::classify(program).map_err(|error| Failure::new(COMMAND_FAILED, error.to_string()))?;
     // A file may name any program as its loader; only the system's own is asked.
@@ -29,7 +45,10 @@ pub fn loader(program: &Path, machine: Machine, interpreter: &str) -> Result<Loa
     } else {
         String::new()
     };
-    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let variable = |name: &str| {
+        let value = std::env::var(name).ok().filter(|value| !value.is_empty());
+        value.filter(|_| wishes == Wishes::OfTheUser)
+    };
     let names = |list: String| list.split([' ', ':']).map(str::to_owned).collect::<Vec<_>>();
     let mut loader = Loader {
         cache: Cache::new(std::fs::read(CACHE).unwrap_or_default()),
