@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use image::elf::moving::{self, Move};
 use image::elf::relocations::{self, Counts, Kind};
 use image::elf::verify::{Memory, Object, Region, Report, Sides, Value, What, compare_loaded};
 use image::elf::{Image, symbols::Symbols};
@@ -272,6 +273,23 @@ fn what_the_linker_moved_is_equal() {
             report.words
         );
     }
+}
+
+#[test]
+fn what_our_own_writer_moves_is_equal() {
+    let changed = Changed::new(|bytes| {
+        let image = Image::parse(bytes).unwrap();
+        let how = Move {
+            by: 0x1200_0000_0000,
+            ..Move::default()
+        };
+        let moved = moving::moved(&image, &how).unwrap();
+        assert!(moved.relative > 0);
+        *bytes = moved.bytes;
+    });
+    let report = changed.compare();
+    assert_eq!(report.differences, []);
+    assert!(report.words["relative"] > 0 && report.words["absolute"] > 1);
 }
 
 #[test]

@@ -48,7 +48,13 @@ pub const ADDRESS_TAGS: &[elf::DynamicTag] = &[
     elf::DT_VERNEED,
     elf::DT_TLSDESC_PLT,
     elf::DT_TLSDESC_GOT,
+    elf::DT_SYMTAB_SHNDX,
+    // The table of procedures that newer linkers describe (`DT_X86_64_PLT`).
+    elf::DynamicTag(0x7000_0000),
 ];
+
+/// The smallest page of any processor that is read.
+const PAGE: u64 = 4096;
 
 /// A file and its copy, and where to tell what differs.
 pub struct Tables<'r, 'a> {
@@ -73,6 +79,12 @@ impl Tables<'_, '_> {
     /// Where an address of the original has to be in the copy.
     pub const fn moved(&self, address: u64) -> u64 {
         address.wrapping_add(self.shift)
+    }
+
+    /// Whether an address of the copy is in a segment that only the copy has: behind all that the original has.
+    pub fn is_extra(&self, address: u64) -> bool {
+        let behind = self.moved(areas::end(self.original));
+        address >= behind && !self.copy.at(address).is_empty()
     }
 
     /// Compares a field.
@@ -219,16 +231,13 @@ impl Tables<'_, '_> {
                 original.p_flags.get(LE).0.into(),
                 copy.p_flags.get(LE).0.into(),
             );
-            self.field(
-                TABLE,
-                "p_align",
-                index,
-                original.p_align.get(LE),
-                copy.p_align.get(LE),
-            );
+            self.alignment(index, original, copy);
             match kind {
                 elf::PT_PHDR => self.own_headers(index, copy),
-                elf::PT_INTERP => self.interpreter(index, copy),
+                elf::PT_DYNAMIC if self.is_extra(copy.p_vaddr.get(LE)) => self.own_dynamic(index, copy),
+                elf::PT_INTERP if copy.p_offset.get(LE) != original.p_offset.get(LE) => {
+                    self.interpreter(index, original, copy);
+                }
                 _ => {
                     // The stack has no address, but a segment may begin at 0.
                     let has_address = kind != elf::PT_GNU_STACK;
@@ -285,15 +294,22 @@ impl Tables<'_, '_> {
         self.field(TABLE, "p_vaddr", index, 1, leads_there.into());
     }
 
-    /// The copy may name another interpreter: its name has to be a text in the file and in memory.
-    fn interpreter(&mut self, index: u64, copy: &ProgramHeader64<LE>) {
-        const TABLE: &str = "interpreter";
-        let size = copy.p_filesz.get(LE);
-        let name = usize::try_from(copy.p_offset.get(LE))
-            .ok()
-            .and_then(|start| until_nul(self.copy.bytes().get(start..)?));
-        let in_memory = until_nul(self.copy.at(copy.p_vaddr.get(LE)));
-        self.field(TABLE, "p_memsz", index, size, copy.p_memsz.get(LE));
+    /// The loader takes a larger alignment of a segment for a reason to look for another place; a copy may do without.
+    fn alignment(&mut self, index: u64, original: &ProgramHeader64<LE>, copy: &ProgramHeader64<LE>) {
+        let (align, other) = (original.p_align.get(LE), copy.p_align.get(LE));
+        if original.p_type.get(LE) == elf::PT_LOAD && align > PAGE && other == PAGE {
+            self.report
+                .skip("alignments of segments, which became that of a page", 1);
+        } else {
+            self.field("program headers", "p_align", index, align, other);
+        }
+    }
+
+    /// The copy's dynamic table may have been moved to make room; its entries are compared wherever they are.
+    fn own_dynamic(&mut self, index: u64, copy: &ProgramHeader64<LE>) {
+        const TABLE: &str = "program headers, dynamic table";
+        let there = self.copy.at(copy.p_vaddr.get(LE)).as_ptr().addr() - self.copy.bytes().as_ptr().addr();
+        self.field(TABLE, "p_offset", index, there as u64, copy.p_offset.get(LE));
         self.field(
             TABLE,
             "p_paddr",
@@ -301,18 +317,47 @@ impl Tables<'_, '_> {
             copy.p_vaddr.get(LE),
             copy.p_paddr.get(LE),
         );
+        self.field(
+            TABLE,
+            "p_memsz",
+            index,
+            copy.p_filesz.get(LE),
+            copy.p_memsz.get(LE),
+        );
+        self.report.skip("the dynamic table, which stands elsewhere", 1);
+    }
+
+    /// The copy may name another interpreter for the kernel, which goes by the place in the file. The loader goes by the address, where the old
+    /// name still is.
+    fn interpreter(&mut self, index: u64, original: &ProgramHeader64<LE>, copy: &ProgramHeader64<LE>) {
+        const TABLE: &str = "program headers, interpreter";
+        let name = usize::try_from(copy.p_offset.get(LE))
+            .ok()
+            .and_then(|start| until_nul(self.copy.bytes().get(start..)?));
         let length = name.map_or(0, |name| name.len() as u64 + 1);
-        self.field(TABLE, "p_filesz", index, length, size);
-        self.text(
+        self.field(TABLE, "p_filesz", index, length, copy.p_filesz.get(LE));
+        self.field(
             TABLE,
             "p_vaddr",
             index,
-            name.unwrap_or_default(),
-            in_memory.unwrap_or_default(),
+            self.moved(original.p_vaddr.get(LE)),
+            copy.p_vaddr.get(LE),
         );
-        if self.original.interpreter().as_deref() != name.map(lossy).as_deref() {
-            self.report.skip("the interpreter's name, which is another", 1);
-        }
+        self.field(
+            TABLE,
+            "p_paddr",
+            index,
+            self.moved(original.p_paddr.get(LE)),
+            copy.p_paddr.get(LE),
+        );
+        self.field(
+            TABLE,
+            "p_memsz",
+            index,
+            original.p_memsz.get(LE),
+            copy.p_memsz.get(LE),
+        );
+        self.report.skip("the interpreter's name, which is another", 1);
     }
 
     fn dynamic(&mut self) -> Result<(), Unreadable> {
@@ -391,6 +436,11 @@ impl Tables<'_, '_> {
             elf::DT_SONAME => {
                 let (first, second) = (self.original.text(original.1), self.copy.text(copy.1));
                 self.text(TABLE, "DT_SONAME", index, first, second);
+            }
+            elf::DT_FLAGS_1 if self.copy.is_fixed() && !self.original.is_fixed() => {
+                // What is at a fixed address is no longer position independent, whether it says so or not.
+                let pie = elf::DF_1_PIE.0;
+                self.field(TABLE, "DT_FLAGS_1", index, original.1 | pie, copy.1 | pie);
             }
             tag if ADDRESS_TAGS.contains(&tag) => self.address(TABLE, "d_ptr", index, original.1, copy.1),
             _ => self.field(TABLE, "d_val", index, original.1, copy.1),
