@@ -34,15 +34,9 @@ impl Process {
 
     /// The files of its objects with what the loader added, in its order.
     fn objects(&self) -> Vec<(PathBuf, u64)> {
-        let named = self.0.objects().iter().map(|object| {
-            let path = if object.name.as_os_str().is_empty() {
-                self.0.exe()
-            } else {
-                &object.name
-            };
-            (path.to_owned(), object.bias)
-        });
-        named.filter(|(path, _)| path.is_absolute()).collect()
+        let objects = self.0.objects().iter();
+        let files = objects.filter_map(|object| Some((self.0.file_of(object)?.to_owned(), object.bias)));
+        files.collect()
     }
 
     fn kernels(&self) -> (u64, u64) {
