@@ -6,9 +6,10 @@ use object::elf;
 use super::super::relocations::Kind;
 use super::super::{Image, Unreadable};
 use super::areas::{self, Area, AreaKind, Slot, WORD};
+use super::dynamic::{self, ADDRESS_TAGS, FREE_TAGS};
 use super::files::merged;
 use super::places::{Places, Twin};
-use super::tables::{self, ADDRESS_TAGS, FREE_TAGS, Tables};
+use super::tables::Tables;
 use super::{Difference, Report, Value, What, kind_name};
 
 /// So many bytes of each process are looked at at a time.
@@ -271,7 +272,7 @@ impl Pair<'_, '_> {
         let tables = [0, 1].map(|side: usize| {
             let segment = self.images[side].segment(elf::PT_DYNAMIC)?;
             let (start, end) = self.offsets(side, segment.p_vaddr.get(LE), segment.p_filesz.get(LE));
-            let entries = tables::parse(&self.read(side, start, end - start)?);
+            let entries = dynamic::parse(&self.read(side, start, end - start)?);
             let kept = entries.into_iter().filter(|(tag, _)| !FREE_TAGS.contains(tag));
             Some(kept.collect::<Vec<_>>())
         });
