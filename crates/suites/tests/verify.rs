@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
+use image::elf::moving::{self, Move};
 use image::elf::relocations::{self, Counts, Kind};
 use image::elf::verify::{Memory, Object, Region, Report, Sides, Value, What, compare_loaded};
 use image::elf::{Image, symbols::Symbols};
@@ -33,15 +34,9 @@ impl Process {
 
     /// The files of its objects with what the loader added, in its order.
     fn objects(&self) -> Vec<(PathBuf, u64)> {
-        let named = self.0.objects().iter().map(|object| {
-            let path = if object.name.as_os_str().is_empty() {
-                self.0.exe()
-            } else {
-                &object.name
-            };
-            (path.to_owned(), object.bias)
-        });
-        named.filter(|(path, _)| path.is_absolute()).collect()
+        let objects = self.0.objects().iter();
+        let files = objects.filter_map(|object| Some((self.0.file_of(object)?.to_owned(), object.bias)));
+        files.collect()
     }
 
     fn kernels(&self) -> (u64, u64) {
@@ -153,6 +148,23 @@ int call(void) { return first() + second() + data[0]; }
 
 const MAIN: &str = "int call(void); int main(void) { return call(); }";
 
+/// Thread-local variables by all models, an indirect function, and a pointer out of its object.
+const RICH: &str = r#"
+#include <errno.h>
+#include <stdio.h>
+_Thread_local int apart = 5;
+static _Thread_local int hidden = 6;
+static int numbers[] = { 1, 2, 3 };
+int *before = numbers - 0x10000;
+FILE **standard = &stdout;
+char *behind = (char *)&stdout + 0x7000000;
+static int one(int value) { return value + 1; }
+static int (*choose(void))(int) { return one; }
+int chosen(int) __attribute__((ifunc("choose")));
+int (*indirect)(int) = chosen;
+int call(void) { return fprintf(*standard, "%d", apart + hidden + errno + numbers[1]) + chosen(1); }
+"#;
+
 /// A program with a library of its own, and a second folder with a changed copy of that library.
 struct Changed {
     folder: tempfile::TempDir,
@@ -217,6 +229,61 @@ fn inside(offset: u64) -> impl Fn(&Value) -> bool {
 fn an_unchanged_copy_is_equal() {
     let report = Changed::new(|_| {}).compare();
     assert_eq!(report.differences, []);
+}
+
+#[test]
+fn what_the_linker_moved_is_equal() {
+    for dialect in ["-mtls-dialect=gnu", "-mtls-dialect=gnu2"] {
+        let changed = Changed::new(|_| {});
+        for (folder, place) in [("sound", "0"), ("changed", "0x123400000000")] {
+            fs::write(changed.folder.path().join("rich.c"), RICH).unwrap();
+            let status = Command::new("cc")
+                .current_dir(changed.folder.path())
+                .args([
+                    "-O1",
+                    "-shared",
+                    "-fPIC",
+                    "-Wl,--build-id=none",
+                    dialect,
+                    "rich.c",
+                ])
+                .arg(format!("-Wl,-Ttext-segment={place}"))
+                .args(["-Wl,-soname,libtwo.so", "-o", &format!("{folder}/libtwo.so")])
+                .status();
+            if !status.unwrap().success() {
+                println!("SKIPPED: this compiler does not know {dialect}");
+                return;
+            }
+        }
+        let report = changed.compare();
+        assert_eq!(report.differences, [], "{dialect}");
+        assert_eq!(
+            report.words.contains_key("tls_descriptor"),
+            dialect.ends_with('2')
+        );
+        assert!(
+            report.words.contains_key("irelative") || report.words["absolute"] > 2,
+            "{:?}",
+            report.words
+        );
+    }
+}
+
+#[test]
+fn what_our_own_writer_moves_is_equal() {
+    let changed = Changed::new(|bytes| {
+        let image = Image::parse(bytes).unwrap();
+        let how = Move {
+            by: 0x1200_0000_0000,
+            ..Move::default()
+        };
+        let moved = moving::moved(&image, &how).unwrap();
+        assert!(moved.relative > 0);
+        *bytes = moved.bytes;
+    });
+    let report = changed.compare();
+    assert_eq!(report.differences, []);
+    assert!(report.words["relative"] > 0 && report.words["absolute"] > 1);
 }
 
 #[test]

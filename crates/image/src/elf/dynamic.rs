@@ -20,8 +20,6 @@ pub(in crate::elf) struct Dynamic {
     pub(super) symbols: u64,
     pub(super) hash: Option<u64>,
     pub(super) gnu_hash: Option<u64>,
-    /// The global offset table (`DT_PLTGOT`).
-    pub(super) got: Option<u64>,
     /// Address and size.
     pub(super) relocations: (u64, u64),
     /// The same for functions (`DT_JMPREL`), which may be bound when they are first called.
@@ -61,7 +59,6 @@ impl Dynamic {
                 elf::DT_SYMTAB => table.symbols = value,
                 elf::DT_HASH => table.hash = Some(value),
                 elf::DT_GNU_HASH => table.gnu_hash = Some(value),
-                elf::DT_PLTGOT => table.got = Some(value),
                 elf::DT_RELA => table.relocations.0 = value,
                 elf::DT_RELASZ => table.relocations.1 = value,
                 elf::DT_RELACOUNT => table.relative = value,

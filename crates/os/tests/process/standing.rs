@@ -42,6 +42,13 @@ fn everything_is_loaded_and_nothing_has_run() {
             names[names.len() - 1].to_str().unwrap().contains("ld-linux"),
             "{names:?}"
         );
+        assert_eq!(standing.file_of(&standing.objects()[0]), Some(exe.as_path()));
+        let without: Vec<_> = standing
+            .objects()
+            .iter()
+            .filter(|object| standing.file_of(object).is_none())
+            .collect();
+        assert!(without.len() <= 1, "the kernel's own at most: {without:?}");
         let mapped = |path: &Path| standing.mappings().iter().find(|range| range.name == path);
         let first = mapped(&exe).unwrap();
         assert_eq!(first.start, standing.objects()[0].bias);

@@ -125,13 +125,6 @@ pub fn tables(image: &Image<'_>) -> Result<Vec<Area>, Unreadable> {
             AreaKind::Dynamic,
         );
     }
-    if let Some(segment) = image.segment(elf::PT_INTERP) {
-        add(
-            segment.p_vaddr.get(LE),
-            segment.p_filesz.get(LE),
-            AreaKind::Table("the interpreter's name"),
-        );
-    }
     let symbols = u64::from(Symbols::read(image)?.count()) * size_of::<elf::Sym64<LE>>() as u64;
     add(dynamic.symbols, symbols, AreaKind::Table("the dynamic symbols"));
     for (start, size) in [dynamic.relocations, dynamic.functions, dynamic.packed] {
@@ -154,8 +147,8 @@ pub fn program_headers(image: &Image<'_>) -> (u64, u64) {
 /// The first word of the table that `DT_PLTGOT` names, when it holds what the psABI says: the address of the dynamic table.
 fn got_first(image: &Image<'_>) -> Option<u64> {
     let dynamic = image.segment(elf::PT_DYNAMIC)?.p_vaddr.get(LE);
-    let address = image.dynamic.got?;
-    (word(image, address)? == dynamic).then_some(address)
+    let address = image.dynamic.functions_table;
+    (address != 0 && word(image, address)? == dynamic).then_some(address)
 }
 
 /// A word of the file by its address.

@@ -91,7 +91,7 @@ pub fn compare_files(original: &[u8], moved: &[u8]) -> Result<FileReport, Unread
     let written = slots
         .iter()
         .filter(|slot| slot.kind != Kind::Copy)
-        .map(|slot| (slot.address, slot.address + slot.size.min(WORD)));
+        .map(|slot| (slot.address, slot.address.saturating_add(slot.size.min(WORD))));
     done.extend(
         addresses
             .chain(written)
@@ -157,18 +157,18 @@ fn ignored(original: &Image<'_>, copy: &Image<'_>) -> Vec<Ignored> {
             "the room of the program headers, which stand elsewhere",
         );
     }
-    let name = |image: &Image<'_>| {
-        let segment = image.segment(elf::PT_INTERP)?;
+    let table = |image: &Image<'_>| {
+        let segment = image.segment(elf::PT_DYNAMIC)?;
         let start = segment.p_offset.get(LE);
         Some((start, start.saturating_add(segment.p_filesz.get(LE))))
     };
-    if let (Some(first), Some(second)) = (name(original), name(copy))
+    if let (Some(first), Some(second)) = (table(original), table(copy))
         && first.0 != second.0
     {
         add(
             first.0,
             first.1,
-            "the room of the interpreter's name, which stands elsewhere",
+            "the room of the dynamic table, which stands elsewhere",
         );
     }
     add(

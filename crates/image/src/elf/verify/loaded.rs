@@ -6,9 +6,10 @@ use object::elf;
 use super::super::relocations::Kind;
 use super::super::{Image, Unreadable};
 use super::areas::{self, Area, AreaKind, Slot, WORD};
+use super::dynamic::{self, ADDRESS_TAGS, FREE_TAGS};
 use super::files::merged;
 use super::places::{Places, Twin};
-use super::tables::{self, ADDRESS_TAGS, FREE_TAGS, Tables};
+use super::tables::Tables;
 use super::{Difference, Report, Value, What, kind_name};
 
 /// So many bytes of each process are looked at at a time.
@@ -181,7 +182,9 @@ impl Pair<'_, '_> {
         let (start, end) = self.offsets(0, slot.address, slot.size);
         self.report.word(kind_name(slot.kind));
         if slot.kind == Kind::Copy {
-            self.copied(start, end);
+            // Not beyond the object, whatever the symbol says.
+            let size = areas::end(&self.images[0]) - areas::origin(&self.images[0]);
+            self.copied(start, end.min(size));
             return;
         }
         let words = [0, 1].map(|side| self.word(side, start));
@@ -200,21 +203,18 @@ impl Pair<'_, '_> {
         let [Some(original), Some(copy)] = words else {
             return false;
         };
-        if self.places.same(original, copy) {
-            return true;
-        }
         let addend = slot.addend.cast_unsigned();
         match slot.kind {
-            // An address of its own object, even where that leads out of it.
-            Kind::Relative => {
-                self.places.outside(original, copy)
-                    && original.wrapping_sub(self.starts[0]) == copy.wrapping_sub(self.starts[1])
+            // An address of its own object, even where that leads out of it and into another one.
+            Kind::Relative => original.wrapping_sub(self.starts[0]) == copy.wrapping_sub(self.starts[1]),
+            // The symbol is in an object, and the word may be some way off it.
+            Kind::Absolute => {
+                self.places.same(original, copy)
+                    || self
+                        .places
+                        .same(original.wrapping_sub(addend), copy.wrapping_sub(addend))
             }
-            // The symbol is in an object, if not the address some way off it.
-            Kind::Absolute => self
-                .places
-                .same(original.wrapping_sub(addend), copy.wrapping_sub(addend)),
-            _ => false,
+            _ => self.places.same(original, copy),
         }
     }
 
@@ -272,7 +272,7 @@ impl Pair<'_, '_> {
         let tables = [0, 1].map(|side: usize| {
             let segment = self.images[side].segment(elf::PT_DYNAMIC)?;
             let (start, end) = self.offsets(side, segment.p_vaddr.get(LE), segment.p_filesz.get(LE));
-            let entries = tables::parse(&self.read(side, start, end - start)?);
+            let entries = dynamic::parse(&self.read(side, start, end - start)?);
             let kept = entries.into_iter().filter(|(tag, _)| !FREE_TAGS.contains(tag));
             Some(kept.collect::<Vec<_>>())
         });
@@ -337,18 +337,21 @@ impl Pair<'_, '_> {
             let mut from = start;
             while from < end {
                 // Ends at a multiple of a word, so that no word is split.
-                let to = ((from / WINDOW + 1) * WINDOW).min(end);
-                self.window(from, to, without);
+                let to = (from / WINDOW + 1).saturating_mul(WINDOW).min(end);
+                if !self.window(from, to, without) {
+                    break;
+                }
                 from = to;
             }
         }
     }
 
-    fn window(&mut self, from: u64, to: u64, without: &[(u64, u64)]) {
+    /// False when it cannot be read; then the rest of the segment is not looked at.
+    fn window(&mut self, from: u64, to: u64, without: &[(u64, u64)]) -> bool {
         let bytes = [0, 1].map(|side| self.read(side, from, to - from));
         let [Some(mut original), Some(mut copy)] = bytes else {
             self.tell(from, What::Bytes, [None, None]);
-            return;
+            return false;
         };
         let mut compared = to - from;
         let first = without.partition_point(|range| range.1 <= from);
@@ -361,7 +364,7 @@ impl Pair<'_, '_> {
         }
         self.report.bytes += compared;
         if original == copy {
-            return;
+            return true;
         }
         let mut at = from;
         while at < to {
@@ -374,6 +377,7 @@ impl Pair<'_, '_> {
             }
             at = next;
         }
+        true
     }
 }
 

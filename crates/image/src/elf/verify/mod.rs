@@ -10,7 +10,9 @@
 //! such files are read, and nothing of how a copy is written.
 
 mod areas;
+mod dynamic;
 mod files;
+mod headers;
 mod loaded;
 mod moved;
 mod places;

@@ -50,11 +50,6 @@ impl Places {
         inside.any(|twin| original - twin.starts[0] == copy.wrapping_sub(twin.starts[1]))
     }
 
-    /// Whether neither leads into anything.
-    pub fn outside(&self, original: u64, copy: u64) -> bool {
-        self.around(0, original).next().is_none() && self.around(1, copy).next().is_none()
-    }
-
     /// What an address of a process means.
     pub fn value(&self, side: usize, address: u64) -> Value {
         self.around(side, address)

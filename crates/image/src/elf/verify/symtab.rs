@@ -68,6 +68,26 @@ impl Tables<'_, '_> {
     fn section(&mut self, index: u64, original: &SectionHeader64<LE>, copy: &SectionHeader64<LE>) {
         const TABLE: &str = "section headers";
         let kind = original.sh_type.get(LE);
+        if original.sh_flags.get(LE).0 & elf::SHF_ALLOC.0 == 0
+            && copy.sh_type.get(LE) == elf::SHT_NULL
+            && kind != elf::SHT_NULL
+        {
+            self.report.skip("sections that the copy has given up", 1);
+            self.field(TABLE, "sh_size", index, 0, copy.sh_size.get(LE));
+            return;
+        }
+        if self.is_extra(copy.sh_addr.get(LE)) {
+            self.report
+                .skip("sections that stand behind all others in the copy", 1);
+            self.field(
+                TABLE,
+                "sh_type",
+                index,
+                kind.0.into(),
+                copy.sh_type.get(LE).0.into(),
+            );
+            return;
+        }
         let loaded = original.sh_flags.get(LE).0 & elf::SHF_ALLOC.0 != 0;
         let address = original.sh_addr.get(LE);
         let expected = if loaded { self.moved(address) } else { address };

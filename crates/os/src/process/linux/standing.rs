@@ -124,6 +124,15 @@ impl Standing {
         &self.objects
     }
 
+    /// The file that is mapped where an object has its dynamic table: what was really loaded, whatever the loader calls it. `None` for the
+    /// kernel's own library.
+    #[must_use]
+    pub fn file_of(&self, object: &LinkedObject) -> Option<&Path> {
+        let mut ranges = self.mappings.iter();
+        let range = ranges.find(|range| (range.start..range.end).contains(&object.dynamic))?;
+        range.name.is_absolute().then_some(range.name.as_path())
+    }
+
     /// Its address space, in the order of addresses.
     #[must_use]
     pub fn mappings(&self) -> &[MappedRange] {

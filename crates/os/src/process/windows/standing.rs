@@ -47,6 +47,12 @@ impl Standing {
         match self.0 {}
     }
 
+    /// The file of an object.
+    #[must_use]
+    pub const fn file_of(&self, _object: &LinkedObject) -> Option<&Path> {
+        match self.0 {}
+    }
+
     /// Its address space.
     #[must_use]
     pub const fn mappings(&self) -> &[MappedRange] {
