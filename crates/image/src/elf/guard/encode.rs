@@ -39,7 +39,10 @@ pub(super) fn encode(plan: &Plan) -> Result<Vec<u8>, Unfillable> {
     tables.add(layout::ABSENT, absent?);
     tables.add(
         layout::RANGES,
-        plan.ranges.iter().map(|&(begin, length)| [begin, length]).collect(),
+        plan.ranges
+            .iter()
+            .map(|&(begin, length)| [begin, length])
+            .collect(),
     );
     add_objects(plan, &mut tables)?;
     finish(plan, header, tables)
@@ -106,7 +109,11 @@ fn finish(
     header.iter().chain(&tables.rows).for_each(&mut append);
     bytes.extend_from_slice(&tables.texts);
     let mut append = |word: &u64| bytes.extend_from_slice(&word.to_le_bytes());
-    fills.as_flattened().iter().chain([&layout::END]).for_each(&mut append);
+    fills
+        .as_flattened()
+        .iter()
+        .chain([&layout::END])
+        .for_each(&mut append);
     Ok(bytes)
 }
 

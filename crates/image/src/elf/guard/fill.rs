@@ -117,10 +117,16 @@ pub fn fill(template: &[u8], base: u64, plan: &Plan) -> Result<Filled, Unfillabl
     header.e_shnum.set(LE, 0);
     header.e_shstrndx.set(LE, Default::default());
     write(&mut bytes, 0, bytes_of_mut(&mut header));
-    write(&mut bytes, template.cell + CELL_PLAN, &(base + plan_at).to_le_bytes());
+    write(
+        &mut bytes,
+        template.cell + CELL_PLAN,
+        &(base + plan_at).to_le_bytes(),
+    );
     Ok(Filled {
         bytes,
-        stubs: (0..plan.fills.len()).filter_map(|object| places.stub(object)).collect(),
+        stubs: (0..plan.fills.len())
+            .filter_map(|object| places.stub(object))
+            .collect(),
         scratch: places.scratch,
         end,
     })
@@ -144,7 +150,11 @@ impl<'a> Template<'a> {
             return Err(wrong("it is not a position-independent file for x86-64"));
         }
         let segments = segments(header, bytes).ok_or(wrong("its program headers lie outside of it"))?;
-        let of = |kind| segments.iter().filter(move |segment| segment.p_type.get(LE) == kind);
+        let of = |kind| {
+            segments
+                .iter()
+                .filter(move |segment| segment.p_type.get(LE) == kind)
+        };
         if of(elf::PT_INTERP).next().is_some() || of(elf::PT_TLS).next().is_some() {
             return Err(wrong("it needs an interpreter or thread-local data"));
         }
@@ -179,7 +189,13 @@ impl<'a> Template<'a> {
             .chunks_exact(16)
             .map(|entry| entry.first_chunk::<8>().map(|tag| i64::from_le_bytes(*tag)));
         for tag in entries.flatten().take_while(|tag| *tag != elf::DT_NULL.0) {
-            let asks = [elf::DT_NEEDED, elf::DT_RELA, elf::DT_REL, elf::DT_RELR, elf::DT_JMPREL];
+            let asks = [
+                elf::DT_NEEDED,
+                elf::DT_RELA,
+                elf::DT_REL,
+                elf::DT_RELR,
+                elf::DT_JMPREL,
+            ];
             if asks.iter().any(|asks| asks.0 == tag) {
                 return Err(wrong("it needs libraries or relocations"));
             }
@@ -267,7 +283,11 @@ fn find_cell(content: &[u8], begin: usize) -> Result<usize, Unfillable> {
     let size = CELL_SCRATCH + 8;
     let mut found = (begin.next_multiple_of(8)..content.len().saturating_sub(size - 1))
         .step_by(8)
-        .filter(|&at| content.get(at..).is_some_and(|rest| rest.starts_with(&CELL_MAGIC)));
+        .filter(|&at| {
+            content
+                .get(at..)
+                .is_some_and(|rest| rest.starts_with(&CELL_MAGIC))
+        });
     match (found.next(), found.next()) {
         (Some(cell), None) if content.get(cell + CELL_PLAN..cell + size) == Some(&[0; 16]) => Ok(cell),
         (Some(_), None) => Err(wrong("it is filled already")),

@@ -54,9 +54,9 @@ impl Loader {
         };
         for segment in segments(header, bytes).ok_or(unfit("its program headers lie outside of it"))? {
             if segment.p_type.get(LE) == elf::PT_LOAD {
-                loader
-                    .add(segment, bytes.len() as u64)
-                    .ok_or(unfit("its segments do not lie side by side in the file and in memory"))?;
+                loader.add(segment, bytes.len() as u64).ok_or(unfit(
+                    "its segments do not lie side by side in the file and in memory",
+                ))?;
             }
         }
         loader.entry = header.e_entry.get(LE);
@@ -108,10 +108,7 @@ impl Loader {
 }
 
 /// The program headers of a file.
-pub(super) fn segments<'a>(
-    header: &FileHeader64<LE>,
-    bytes: &'a [u8],
-) -> Option<&'a [ProgramHeader64<LE>]> {
+pub(super) fn segments<'a>(header: &FileHeader64<LE>, bytes: &'a [u8]) -> Option<&'a [ProgramHeader64<LE>]> {
     if usize::from(header.e_phentsize.get(LE)) != size_of::<ProgramHeader64<LE>>() {
         return None;
     }
