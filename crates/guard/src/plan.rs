@@ -53,21 +53,18 @@ impl Plan {
             sys::exit(127)
         }
         // SAFETY: a filled guard has a header at this address.
-        let header = Self {
-            words: unsafe { core::slice::from_raw_parts(begin, HEADER_WORDS) },
-        };
+        let words = unsafe { core::slice::from_raw_parts(begin, HEADER_WORDS) };
+        let header = Self { words };
         let length = header.word(LENGTH) as usize / 8;
         if header.word(FORMAT) != MAGIC || length < HEADER_WORDS {
             damaged()
         }
         // SAFETY: and as many words as the header says.
-        let plan = Self {
-            words: unsafe { core::slice::from_raw_parts(begin, length) },
-        };
-        if plan.words.last() != Some(&END) {
+        let words = unsafe { core::slice::from_raw_parts(begin, length) };
+        if words.last() != Some(&END) {
             damaged()
         }
-        plan
+        Self { words }
     }
 
     /// A word of the header.

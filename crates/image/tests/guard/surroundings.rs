@@ -78,6 +78,7 @@ fn under_other_address_spaces() {
     compare(&probe, &["sh", "-c", "ulimit -n 8 && exec PROGRAM"]);
 }
 
+#[expect(clippy::print_stdout, reason = "what is left out must be said")]
 #[test]
 fn as_another_user() {
     let probe = Guarded::filled();
