@@ -48,6 +48,7 @@ fn identity(file_name: &str) -> Result<(&str, &'static str), String> {
     {
         Some("worker") => Ok(("worker", "Worker")),
         Some("launcher") => Ok(("launcher", "Launcher")),
+        Some("guard") => Ok(("guard", "Guard")),
         Some("selector") => Ok(("selector", "Selector")),
         Some(heap) if stem.starts_with("lib") => Ok((heap, "Heap")),
         _ => Err(format!(

@@ -7,6 +7,8 @@ pub enum Kind {
     Worker,
     /// The static program that starts commands (Linux).
     Launcher,
+    /// The template of the interpreters of bound copies (Linux with glibc on x86-64). It is not unpacked but filled.
+    Guard,
     /// A preloadable library that replaces the heap (Linux with glibc).
     Heap,
     /// The preloadable library that chooses a heap for each program (Linux with glibc).
@@ -16,7 +18,7 @@ pub enum Kind {
 /// One carried file.
 #[derive(Clone, Copy, Debug)]
 pub struct Artifact {
-    /// `worker`, `launcher`, `selector`, or the name of the heap, such as `mimalloc`.
+    /// `worker`, `launcher`, `guard`, `selector`, or the name of the heap, such as `mimalloc`.
     pub name: &'static str,
     /// Its role.
     pub kind: Kind,
