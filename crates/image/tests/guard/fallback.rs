@@ -1,7 +1,8 @@
 //! Each single reason to run the original, and that it is said when asked for.
 
 use std::fs;
-use std::process::Output;
+use std::os::unix::fs::PermissionsExt;
+use std::process::{Command, Output};
 
 use crate::support::{Guarded, run, seen, text};
 
@@ -181,6 +182,29 @@ fn another_processor() {
         probe.plan.hwcap.1 ^= change.1;
         probe.fill();
         assert_unbound(&probe, &[], "this processor has other abilities (AT_HWCAP)");
+    }
+}
+
+/// A copy that was made set-user-id by hand.
+#[expect(clippy::print_stdout, reason = "what is left out must be said")]
+#[test]
+fn more_rights_than_the_user_has() {
+    let probe = Guarded::probe();
+    fs::set_permissions(&probe.copy, fs::Permissions::from_mode(0o4755)).unwrap();
+    probe.fill();
+    let user = ["--reuid=65534", "--regid=65534", "--clear-groups"];
+    let output = Command::new("setpriv")
+        .args(user)
+        .arg(&probe.copy)
+        .env("UNDERHOOD_VERBOSE", "1")
+        .output()
+        .unwrap();
+    let said = text(&output.stderr);
+    if said.contains("AT_SECURE") {
+        assert_eq!(seen(&output).0, "exe original");
+    } else {
+        // Only root may become another user, and a file system may ignore the bit.
+        println!("SKIPPED: a set-user-id program cannot be started here: {said}");
     }
 }
 
