@@ -1,14 +1,14 @@
 //! Builds the files that Underhood needs beside itself, so that one binary can carry them.
 //!
-//! A trial runs in a program of its own, a command is started by a tiny static launcher, and another
-//! heap reaches a finished program only as a shared library. Cargo can neither depend on a
+//! A trial runs in a program of its own, a command is started by a tiny static launcher, a bound copy has an interpreter
+//! of its own, and another heap reaches a finished program only as a shared library. Cargo can neither depend on a
 //! binary nor build one package with several profiles, so this script calls cargo again:
 //!
 //! | what | from | when |
 //! |---|---|---|
 //! | worker | this workspace | always, for the target of the outer build |
 //! | launcher | `crates/launcher`, a workspace of its own | Linux |
-//! | guard of bound copies | `crates/guard`, a workspace of its own | Linux on x86-64 |
+//! | guard, a template | `crates/guard`, a workspace of its own | Linux with glibc on x86-64 |
 //! | one library a heap, and the selector | `crates/heap-shim`, a workspace of its own | Linux with glibc |
 //!
 //! The inner builds write below `OUT_DIR`. In the shared target folder they would wait for the lock that
@@ -96,15 +96,15 @@ fn jobs(root: &Path, builds: &Path) -> Result<Vec<Job>, String> {
     let mut jobs = vec![worker];
     if variable("CARGO_CFG_TARGET_OS")? == "linux" {
         jobs.push(job("launcher", root.join("crates/launcher"), &[]));
-        if variable("CARGO_CFG_TARGET_ARCH")? == "x86_64" {
-            jobs.push(job("guard", root.join("crates/guard"), &[]));
-        }
         if variable("CARGO_CFG_TARGET_ENV")? == "gnu" {
             jobs.push(job(
                 "heap-shim",
                 root.join("crates/heap-shim"),
                 &["--workspace", "--exclude", "underhood-shim-tests"],
             ));
+            if variable("CARGO_CFG_TARGET_ARCH")? == "x86_64" {
+                jobs.push(job("guard", root.join("crates/guard"), &[]));
+            }
         }
     }
     Ok(jobs)

@@ -7,8 +7,11 @@ use anyhow::{Context as _, Result};
 
 use crate::shell;
 
-/// The workspaces of this repository: the main one, and the two that are built in their own ways.
-pub const WORKSPACES: &[&str] = &[".", "crates/launcher", "crates/heap-shim"];
+/// The workspaces of this repository: the main one, and those that are built in their own ways.
+pub const WORKSPACES: &[&str] = &[".", "crates/launcher", "crates/heap-shim", GUARD];
+
+/// The workspace of the guard, which exists for x86-64 only.
+pub const GUARD: &str = "crates/guard";
 
 /// The root of the repository.
 pub fn root() -> PathBuf {

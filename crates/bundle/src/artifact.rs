@@ -7,7 +7,7 @@ pub enum Kind {
     Worker,
     /// The static program that starts commands (Linux).
     Launcher,
-    /// The template of the interpreters of bound copies (Linux on x86-64).
+    /// The template of the interpreters of bound copies (Linux with glibc on x86-64). It is not unpacked but filled.
     Guard,
     /// A preloadable library that replaces the heap (Linux with glibc).
     Heap,

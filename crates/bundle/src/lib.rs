@@ -1,7 +1,7 @@
 //! Carries, inside the one binary that people install, the files that must exist on their own at run time.
 //!
-//! A trial needs a worker process, commands need the launcher, and a preloaded heap needs a path to
-//! a shared library. `build.rs` builds these and puts them here; [`unpack`] writes one to
+//! A trial needs a worker process, commands need the launcher, a bound copy needs a guard, and a preloaded heap needs a
+//! path to a shared library. `build.rs` builds these and puts them here; [`unpack`] writes one to
 //! the user's cache and returns its path. The cache is shared by all runs, by several versions of
 //! Underhood, and by programs that are still running with a library from it, so:
 //!

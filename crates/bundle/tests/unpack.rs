@@ -158,6 +158,18 @@ fn linux_gets_its_launcher_and_all_heaps() {
     );
 }
 
+#[cfg(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64"))]
+#[test]
+fn the_guard_is_carried_where_programs_can_be_bound() {
+    let guard = find("guard").expect("carried");
+    assert_eq!(
+        (guard.kind, guard.glibc_needed),
+        (Kind::Guard, None),
+        "it needs nobody"
+    );
+    assert!(guard.bytes.starts_with(b"\x7fELF"));
+}
+
 #[cfg(unix)]
 mod on_unix {
     use super::*;

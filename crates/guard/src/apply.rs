@@ -38,7 +38,11 @@ fn fill([target, offset]: &[u64; 2]) {
     let slot = *target & ((1 << SLOT_BITS) - 1);
     let floating = (*target >> SLOT_BITS) & ((1 << (IFUNC_BIT - SLOT_BITS)) - 1);
     let address = link_map::base(floating as usize).wrapping_add(*offset);
-    let value = if *target >> IFUNC_BIT == 0 { address } else { resolve(address) };
+    let value = if *target >> IFUNC_BIT == 0 {
+        address
+    } else {
+        resolve(address)
+    };
     let slot = with_exposed_provenance_mut::<u64>(slot as usize);
     // SAFETY: the plan has slots of the object that the loader is relocating, whose data it keeps writable for that.
     unsafe { slot.write_unaligned(value) };

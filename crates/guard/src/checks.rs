@@ -20,12 +20,20 @@ pub struct Reason {
 impl Reason {
     /// A reason that is about nothing in particular.
     pub const fn plain(text: &'static [u8]) -> Self {
-        Self { before: text, what: b"", after: b"" }
+        Self {
+            before: text,
+            what: b"",
+            after: b"",
+        }
     }
 
     /// A reason that is about a file.
     pub fn of_file(path: Text, after: &'static [u8]) -> Self {
-        Self { before: b"", what: path.as_slice(), after }
+        Self {
+            before: b"",
+            what: path.as_slice(),
+            after,
+        }
     }
 }
 
@@ -39,7 +47,9 @@ pub fn all(plan: Plan, stack: &Stack) -> Result<(), Reason> {
 
 fn machine(plan: Plan, stack: &Stack) -> Result<(), Reason> {
     if stack.value(AT_SECURE) != 0 {
-        return Err(Reason::plain(b"it runs with more rights than its user (AT_SECURE)"));
+        return Err(Reason::plain(
+            b"it runs with more rights than its user (AT_SECURE)",
+        ));
     }
     let had = [plan.word(HWCAP), plan.word(HWCAP2)];
     if had == [stack.value(AT_HWCAP) as u64, stack.value(AT_HWCAP2) as u64] {

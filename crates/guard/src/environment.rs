@@ -12,7 +12,11 @@ pub fn check(stack: &Stack) -> Result<(), Reason> {
     for variable in stack.variables() {
         if let Some(rest) = variable.after(b"LD_") {
             if matters(rest) {
-                return Err(Reason { before: b"", what: name(variable), after: b" is set" });
+                return Err(Reason {
+                    before: b"",
+                    what: name(variable),
+                    after: b" is set",
+                });
             }
         } else if let Some(value) = variable.after(b"GLIBC_TUNABLES=")
             && (value.contains(b"glibc.cpu.") || value.contains(b"glibc.rtld."))

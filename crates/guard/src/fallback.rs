@@ -15,17 +15,33 @@ pub fn run(plan: Plan, stack: &Stack, reason: &Reason) -> ! {
     let path = original.as_slice();
     if environment::is_verbose(stack) {
         let Reason { before, what, after } = reason;
-        sys::complain([b"underhood: ", path, b" runs unbound: ", before, what, after, b"\n"]);
+        sys::complain([
+            b"underhood: ",
+            path,
+            b" runs unbound: ",
+            before,
+            what,
+            after,
+            b"\n",
+        ]);
     }
     // Somebody put the copy in the original's place: to execute that would lead here again, for ever.
     if stack.executed().is_some_and(|executed| executed.is(original)) {
-        sys::complain([b"underhood: ", path, b" is the bound copy of itself; the original is lost\n"]);
+        sys::complain([
+            b"underhood: ",
+            path,
+            b" is the bound copy of itself; the original is lost\n",
+        ]);
         sys::exit(126)
     }
     rename(plan, stack);
     // SAFETY: both arrays are the kernel's own, ended by null.
     let errno = unsafe { sys::execute(original, stack.argv(), stack.envp()) };
-    sys::complain([b"underhood: ", path, b" cannot be executed in place of its bound copy\n"]);
+    sys::complain([
+        b"underhood: ",
+        path,
+        b" cannot be executed in place of its bound copy\n",
+    ]);
     sys::exit(if errno == Errno::ENOENT { 127 } else { 126 })
 }
 

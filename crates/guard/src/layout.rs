@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! header     [`HEADER_WORDS`] words: single values, then for each table its offset and its number of rows
-//! tables     rows of words, each [`Table::words`] long
+//! tables     rows of words, of a fixed length in each table
 //! texts      bytes, each text ended by zero; a word names one by its offset (low half) and its length (high half)
 //! fills      the rows of [`FILLS`]
 //! END        one word, so that a plan that was cut is recognised
@@ -92,7 +92,7 @@ pub const NAMES: Table<2> = Table { number: 6 };
 pub const RENAMED: Table<7> = Table { number: 7 };
 /// Objects with fills, in the order of the stubs: first row of [`FILLS`], number of rows.
 pub const OBJECTS: Table<2> = Table { number: 8 };
-/// Fills: a target made by [`target`], and the offset from the load address of the floating object.
+/// Fills: slot, floating object and [`IFUNC_BIT`] in one word, from the lowest bit on ([`SLOT_BITS`]), and the offset from the load address of the floating object.
 pub const FILLS: Table<2> = Table { number: 9 };
 
 /// Number of words of the header.

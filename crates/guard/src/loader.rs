@@ -30,7 +30,10 @@ pub fn map(plan: Plan) -> Result<Loader, Reason> {
     for [offset, length] in plan.table(ZEROES) {
         zero(base + *offset as usize, *length as usize);
     }
-    Ok(Loader { base, entry: base + plan.word(LOADER_ENTRY) as usize })
+    Ok(Loader {
+        base,
+        entry: base + plan.word(LOADER_ENTRY) as usize,
+    })
 }
 
 /// The first piece takes the whole span, so that the others find a place behind it; each of them replaces its part.

@@ -2,13 +2,17 @@
 //!
 //! Nothing is copied. Every access is checked against the plan's own length, so that a damaged plan ends with a message and
 //! not with a crash; a file that was cut never gets here, because its program headers stand at its end.
-#![expect(unsafe_code, reason = "the plan lies behind an address that was written into the file")]
+#![expect(
+    unsafe_code,
+    reason = "the plan lies behind an address that was written into the file"
+)]
 
 use core::ptr::with_exposed_provenance;
 use core::sync::atomic::AtomicU64;
 
 use crate::layout::{
-    CELL_MAGIC, CELL_PLAN, CELL_SCRATCH, END, FORMAT, HEADER_WORDS, IDENTITY_WORDS, LENGTH, LOADER_IDENTITY, MAGIC, Table,
+    CELL_MAGIC, CELL_PLAN, CELL_SCRATCH, END, FORMAT, HEADER_WORDS, IDENTITY_WORDS, LENGTH, LOADER_IDENTITY,
+    MAGIC, Table,
 };
 use crate::sys;
 use crate::text::Text;
@@ -49,17 +53,18 @@ impl Plan {
             sys::exit(127)
         }
         // SAFETY: a filled guard has a header at this address.
-        let header = Self { words: unsafe { core::slice::from_raw_parts(begin, HEADER_WORDS) } };
+        let words = unsafe { core::slice::from_raw_parts(begin, HEADER_WORDS) };
+        let header = Self { words };
         let length = header.word(LENGTH) as usize / 8;
         if header.word(FORMAT) != MAGIC || length < HEADER_WORDS {
             damaged()
         }
         // SAFETY: and as many words as the header says.
-        let plan = Self { words: unsafe { core::slice::from_raw_parts(begin, length) } };
-        if plan.words.last() != Some(&END) {
+        let words = unsafe { core::slice::from_raw_parts(begin, length) };
+        if words.last() != Some(&END) {
             damaged()
         }
-        plan
+        Self { words }
     }
 
     /// A word of the header.

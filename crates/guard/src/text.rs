@@ -1,5 +1,8 @@
 //! Texts of C: a pointer to bytes that end with zero.
-#![expect(unsafe_code, reason = "a pointer without a length, as the kernel hands it over")]
+#![expect(
+    unsafe_code,
+    reason = "a pointer without a length, as the kernel hands it over"
+)]
 
 /// A text that ends with a zero byte and lives as long as the process.
 #[derive(Clone, Copy)]

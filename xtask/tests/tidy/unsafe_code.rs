@@ -11,6 +11,10 @@ const PLACES: &[(&str, &str)] = &[
     ("crates/os/", "calls the system"),
     ("crates/launcher/", "has no C library: calls the kernel by itself"),
     (
+        "crates/guard/",
+        "runs before the loader: reads the stack, maps the loader",
+    ),
+    (
         "crates/heap-shim/",
         "is called from C, and calls heaps that are written in C",
     ),

@@ -24,6 +24,8 @@ pub(in crate::elf) struct Dynamic {
     pub(super) relocations: (u64, u64),
     /// The same for functions (`DT_JMPREL`), which may be bound when they are first called.
     pub(super) functions: (u64, u64),
+    /// Their addresses (`DT_PLTGOT`).
+    pub(super) functions_table: u64,
     /// The same for packed relative relocations (`DT_RELR`).
     pub(super) packed: (u64, u64),
     /// So many of the first relocations are relative, whatever their type says (`DT_RELACOUNT`).
@@ -63,6 +65,7 @@ impl Dynamic {
                 elf::DT_RELASZ => table.relocations.1 = value,
                 elf::DT_RELACOUNT => table.relative = value,
                 elf::DT_JMPREL => table.functions.0 = value,
+                elf::DT_PLTGOT => table.functions_table = value,
                 elf::DT_PLTRELSZ => table.functions.1 = value,
                 elf::DT_RELR => table.packed.0 = value,
                 elf::DT_RELRSZ => table.packed.1 = value,

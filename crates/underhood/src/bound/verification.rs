@@ -27,7 +27,8 @@ impl Process {
         spec.timeout = Some(PATIENCE);
         // Functions that are bound late are bound now, so that they can be compared.
         const WISHES: [&str; 4] = ["LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT", "GLIBC_TUNABLES"];
-        spec.env.retain(|(name, _)| WISHES.iter().all(|wish| name != wish));
+        spec.env
+            .retain(|(name, _)| WISHES.iter().all(|wish| name != wish));
         spec.env.push(("LD_BIND_NOW".into(), "1".into()));
         let started = Standing::start(spec);
         let failed = |error: &LaunchError| {
@@ -44,15 +45,19 @@ impl Process {
         started.map(Self).map_err(|error| failed(&error))
     }
 
-    /// Its objects that are files: the loader's name for each, and what it added to the addresses. The program has no name.
-    fn objects(&self) -> Vec<(PathBuf, u64)> {
-        let named = self
-            .0
-            .objects()
-            .iter()
-            .map(|object| (object.name.clone(), object.bias));
-        named
-            .filter(|(path, _)| path.as_os_str().is_empty() || path.is_absolute())
+    /// Its objects that are files: the loader's name for each, the file that is mapped, and what was added to the addresses. The
+    /// program has no name.
+    fn objects(&self) -> Vec<Loaded> {
+        let files = self.0.objects().iter().filter(|object| {
+            let name = &object.name;
+            name.as_os_str().is_empty() || name.is_absolute()
+        });
+        files
+            .map(|object| Loaded {
+                name: object.name.clone(),
+                file: self.0.file_of(object).map(Path::to_owned),
+                bias: object.bias,
+            })
             .collect()
     }
 
@@ -62,6 +67,13 @@ impl Process {
         let range = mappings.find(|range| range.name == Path::new("[vdso]"));
         range.map_or((0, 0), |range| (range.start, range.end - range.start))
     }
+}
+
+/// An object in a process.
+struct Loaded {
+    name: PathBuf,
+    file: Option<PathBuf>,
+    bias: u64,
 }
 
 /// One file of the program, as both processes have it.
@@ -135,40 +147,39 @@ fn pairs(document: &Document, processes: &[Process; 2]) -> Result<Vec<Pair>, Fai
         )));
     }
     let mut pairs = Vec::new();
-    for (index, ((original, bias), (copy, other_bias))) in originals.iter().zip(&copies).enumerate() {
+    for (index, (original, copy)) in originals.iter().zip(&copies).enumerate() {
+        let mut objects = document.objects.iter();
         let object = if index == 0 {
-            document.objects.first()
+            objects.next()
         } else {
-            document
-                .objects
-                .iter()
-                .find(|object| Path::new(&object.file) == original)
+            objects.find(|object| Path::new(&object.file) == original.name)
         };
         let object = object.ok_or_else(|| {
             other(format!(
                 "the original loads {}, which it did not when it was bound",
-                original.display()
+                original.name.display()
             ))
         })?;
         let file = object.copy.as_deref().unwrap_or(&object.file);
-        // With the first word that is filled in, a copy gets its original's name.
-        let known = index == 0 || copy == original || copy == Path::new(file);
-        if !known {
-            return Err(other(format!(
-                "it loads {} in the place of {}",
-                copy.display(),
-                original.display()
-            )));
+        for (loaded, wanted) in [(original, object.file.as_str()), (copy, file)] {
+            let real = std::fs::canonicalize(wanted).ok();
+            if loaded.file != real {
+                let what = loaded.file.as_deref().unwrap_or(&loaded.name);
+                return Err(other(format!(
+                    "{} is loaded in the place of {wanted}",
+                    what.display()
+                )));
+            }
         }
+        let is_loader = document
+            .objects
+            .get(1)
+            .is_some_and(|loader| loader.file == object.file);
         pairs.push(Pair {
             name: object.file.clone(),
             files: [read(&object.file)?, read(file)?],
-            biases: [*bias, *other_bias],
-            is_loader: object.moved_by.is_none()
-                && document
-                    .objects
-                    .get(1)
-                    .is_some_and(|loader| loader.file == object.file),
+            biases: [original.bias, copy.bias],
+            is_loader: index != 0 && is_loader,
         });
     }
     Ok(pairs)

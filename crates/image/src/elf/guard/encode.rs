@@ -196,3 +196,114 @@ fn check_counts(plan: &Plan) -> Result<(), Unfillable> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::Floating;
+    use super::*;
+
+    fn word(bytes: &[u8], index: usize) -> u64 {
+        u64::from_le_bytes(bytes[8 * index..][..8].try_into().unwrap())
+    }
+
+    fn rows<const WORDS: usize>(bytes: &[u8], table: Table<WORDS>) -> Vec<[u64; WORDS]> {
+        let first = word(bytes, table.at()) as usize / 8;
+        let count = word(bytes, table.at() + 1) as usize;
+        (0..count)
+            .map(|row| std::array::from_fn(|column| word(bytes, first + row * WORDS + column)))
+            .collect()
+    }
+
+    fn text(bytes: &[u8], name: u64) -> &str {
+        let (begin, length) = (name as u32 as usize, (name >> 32) as usize);
+        assert_eq!(bytes[begin + length], 0);
+        std::str::from_utf8(&bytes[begin..begin + length]).unwrap()
+    }
+
+    fn plan() -> Plan {
+        let identity = Identity {
+            device: 1,
+            inode: 2,
+            size: 3,
+            modified: (-4, 5),
+        };
+        let fill = |slot, ifunc| Fill {
+            slot,
+            floating: 1,
+            value: 0x99,
+            ifunc,
+        };
+        let floating = |name: &str| Floating {
+            names: vec![name.into(), "other".into()],
+            dynamic: 7,
+        };
+        Plan {
+            original: "/bin/x".into(),
+            watched: vec![("/a".into(), identity), ("/b".into(), identity)],
+            absent: vec!["/none".into()],
+            ranges: vec![(0x1000, 0x2000)],
+            hwcap: (10, 11),
+            debug: 12,
+            floating: vec![floating("l"), floating("m")],
+            fills: vec![
+                vec![fill(0x10, false)],
+                vec![fill(0x7fff_ffff_fff8, true), fill(0x20, false)],
+            ],
+            ..Plan::default()
+        }
+    }
+
+    #[test]
+    fn everything_is_where_the_guard_looks_for_it() {
+        let bytes = encode(&plan()).unwrap();
+        assert_eq!(word(&bytes, layout::FORMAT), layout::MAGIC);
+        assert_eq!(word(&bytes, layout::LENGTH), bytes.len() as u64);
+        assert_eq!(word(&bytes, bytes.len() / 8 - 1), layout::END);
+        assert_eq!(text(&bytes, word(&bytes, layout::ORIGINAL)), "/bin/x");
+        assert_eq!(
+            (
+                word(&bytes, layout::HWCAP),
+                word(&bytes, layout::HWCAP2),
+                word(&bytes, layout::DEBUG)
+            ),
+            (10, 11, 12)
+        );
+        let watched = rows(&bytes, layout::WATCHED);
+        assert_eq!(text(&bytes, watched[1][0]), "/b");
+        assert_eq!(watched[1][1..], [1, 2, 3, -4_i64 as u64, 5]);
+        assert_eq!(text(&bytes, rows(&bytes, layout::ABSENT)[0][0]), "/none");
+        assert_eq!(rows(&bytes, layout::RANGES), [[0x1000, 0x2000]]);
+        assert_eq!(rows(&bytes, layout::FLOATING), [[7, 0, 2], [7, 2, 2]]);
+        let names = rows(&bytes, layout::NAMES);
+        assert_eq!(
+            (names[2][0], text(&bytes, names[2][1])),
+            (layout::hash("m".bytes()), "m")
+        );
+        assert_eq!(rows(&bytes, layout::OBJECTS), [[0, 1], [1, 2]]);
+        assert_eq!(
+            rows(&bytes, layout::FILLS),
+            [
+                [0x1_0000_0000_0010, 0x99],
+                [0x8001_7fff_ffff_fff8, 0x99],
+                [0x1_0000_0000_0020, 0x99]
+            ]
+        );
+    }
+
+    #[test]
+    fn the_length_does_not_depend_on_values() {
+        let mut other = plan();
+        other.watched[0].1 = Identity::default();
+        other.fills[1][0].slot = 0;
+        other.debug = u64::MAX;
+        assert_eq!(encode(&other).unwrap().len(), encode(&plan()).unwrap().len());
+    }
+
+    /// Source: the published test vectors of FNV-1a.
+    #[test]
+    fn the_hash_is_the_published_one() {
+        assert_eq!(layout::hash("".bytes()), 0xcbf2_9ce4_8422_2325);
+        assert_eq!(layout::hash("a".bytes()), 0xaf63_dc4c_8601_ec8c);
+        assert_eq!(layout::hash("foobar".bytes()), 0x8594_4171_f739_67e8);
+    }
+}

@@ -7,9 +7,7 @@ use object::elf::{self, FileHeader64, ProgramHeader64};
 use object::pod;
 
 use super::layout::ANONYMOUS;
-use super::{Identity, Unfillable};
-
-const PAGE: u64 = 4096;
+use super::{Identity, PAGE, Unfillable};
 
 /// A loader, ready to be mapped. What is asked for as an address counts from its load address.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -15,10 +15,14 @@ mod fill;
 mod layout;
 mod loader;
 mod plan;
+mod template;
 
 pub use fill::{Filled, Places, fill, places};
 pub use loader::Loader;
 pub use plan::{Fill, Floating, Identity, Plan, Renamed};
+
+/// Bytes of a page on x86-64.
+const PAGE: u64 = 4096;
 
 /// Why a guard cannot be made. Reads after "failed to ...".
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

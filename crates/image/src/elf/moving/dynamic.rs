@@ -145,7 +145,7 @@ pub(super) fn moved(
     }
     // The first word of the table of functions' addresses is where the dynamic table is.
     let table = headers::segment(image, elf::PT_DYNAMIC).map(|segment| segment.p_vaddr.get(LE));
-    let got = image.dynamic.got.unwrap_or(0);
+    let got = image.dynamic.functions_table;
     if got != 0 && table.is_some() && draft.word(got) == table {
         let moved = draft.shift(table.unwrap_or(0));
         draft.set_word(got, moved)?;
