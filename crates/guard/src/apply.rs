@@ -7,6 +7,7 @@
 use core::ptr::{with_exposed_provenance, with_exposed_provenance_mut};
 use core::sync::atomic::{AtomicBool, Ordering};
 
+use crate::arch;
 use crate::layout::{FILLS, IFUNC_BIT, OBJECTS, SLOT_BITS, STUBS};
 use crate::link_map;
 use crate::plan::{Plan, damaged};
@@ -28,6 +29,7 @@ pub extern "C" fn apply(number: u32) -> u64 {
     if !applied.swap(true, Ordering::Relaxed) {
         if !VISITED.swap(true, Ordering::Relaxed) {
             link_map::visit(plan);
+            arch::notice();
         }
         plan.rows(FILLS, *first, *count).iter().for_each(fill);
     }

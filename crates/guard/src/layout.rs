@@ -27,6 +27,12 @@ pub const STUB_BYTES: usize = 16;
 /// How many stubs there are: so many objects can have fills.
 pub const STUBS: usize = 1024;
 
+/// Behind the stubs is an empty function that is called once all libraries are known: debuggers look for such a one in the
+/// interpreter of a program and read the list of libraries when it is called.
+pub const NOTICE_AFTER_ENTRY: usize = STUBS_AFTER_ENTRY + STUBS * STUB_BYTES;
+/// So many bytes are reserved for it.
+pub const NOTICE_BYTES: usize = 8;
+
 /// So many floating objects can be in a plan.
 pub const MOST_FLOATING: usize = 64;
 

@@ -81,7 +81,12 @@ impl Program {
     /// The same work by another file in the program's place, behind a wrapper.
     fn run(&self, wrapper: &[&str], file: &Path, change: &dyn Fn(&mut Process)) -> Result<Output> {
         use std::io::Write as _;
-        let mut words = wrapper.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        let patience = ["timeout", "--signal=KILL", "120"];
+        let mut words: Vec<String> = patience
+            .iter()
+            .chain(wrapper)
+            .map(|word| (*word).to_owned())
+            .collect();
         words.push(file.display().to_string());
         words.extend(self.arguments.iter().map(|word| (*word).to_owned()));
         let mut command = Process::new(&words[0]);
@@ -262,6 +267,7 @@ fn programs(scale: f64) -> Result<bool> {
     println!("|---|---|---|---|---|---|---|---|---|");
     let (mut faster, mut half, mut sound) = (0, 0, 0);
     for program in &PROGRAMS {
+        eprintln!("{}", program.file);
         let document = bind(Path::new(program.file), home.path(), program.curious)?;
         let copy = home.path().join(program.name());
         let stock = program.run(&[], Path::new(program.file), &|_| {})?;

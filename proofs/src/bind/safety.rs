@@ -111,16 +111,19 @@ fn crowd(program: &Program, copy: &Path, stock: &Output) -> Result<Option<String
     Ok((wrong > 0).then(|| format!("200 at once: {wrong} differ")))
 }
 
-/// A debugger stops in it and sees the callers.
+/// A debugger stops at its end and sees the callers, as in the original.
 fn debugged(program: &Program, copy: &Path) -> Result<Option<String>> {
-    let output = std::process::Command::new("gdb")
+    let output = std::process::Command::new("timeout")
         .args([
+            "--signal=KILL",
+            "60",
+            "gdb",
             "-nx",
             "-batch",
             "-ex",
-            "set breakpoint pending on",
-            "-ex",
-            "break exit",
+            "catch syscall exit_group",
+        ])
+        .args([
             "-ex",
             "run </dev/null >/dev/null 2>&1",
             "-ex",
@@ -137,6 +140,6 @@ fn debugged(program: &Program, copy: &Path) -> Result<Option<String>> {
         .output()
         .context("run gdb")?;
     let said = String::from_utf8_lossy(&output.stdout);
-    let sees = said.contains("#0") && said.contains("#1") && said.contains("exit");
+    let sees = said.contains("#0") && said.contains("#1") && said.contains("exit (");
     Ok((!sees).then(|| "gdb sees no callers".to_owned()))
 }

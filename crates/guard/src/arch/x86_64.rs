@@ -6,7 +6,7 @@
 
 use core::arch::{asm, naked_asm};
 
-use crate::layout::{STUB_BYTES, STUBS, STUBS_AFTER_ENTRY};
+use crate::layout::{NOTICE_AFTER_ENTRY, NOTICE_BYTES, STUB_BYTES, STUBS, STUBS_AFTER_ENTRY};
 
 /// System call numbers (asm/unistd_64.h).
 pub mod nr {
@@ -48,7 +48,13 @@ pub unsafe fn syscall(number: usize, args: [usize; 6]) -> isize {
     answer
 }
 
-/// The entry point, and the stubs behind it.
+/// Tells debuggers that the list of libraries is complete: calls the empty function that they watch.
+pub fn notice() {
+    // SAFETY: the function behind the stubs does nothing and returns.
+    unsafe { asm!("call underhood_notice", clobber_abi("C")) };
+}
+
+/// The entry point, and behind it the stubs and the function that debuggers watch.
 ///
 /// The kernel jumps here with the stack pointer at `argc`. The loader must find the same stack: it reads the arguments from
 /// there, and hands rdx on as a function to call at the end of the process, where 0 means none.
@@ -81,11 +87,21 @@ unsafe extern "C" fn _start() -> ! {
         "jmp {apply}",
         ".skip {stub_bytes} - (. - 1b), 0xcc",
         ".endr",
+        ".globl underhood_notice",
+        ".hidden underhood_notice",
+        ".skip {notice_after_entry} - (. - 0b), 0xcc",
+        "underhood_notice:",
+        "2:",
+        "endbr64",
+        "ret",
+        ".skip {notice_bytes} - (. - 2b), 0xcc",
         start = sym crate::start,
         apply = sym crate::apply::apply,
         stubs_after_entry = const STUBS_AFTER_ENTRY,
         stub_bytes = const STUB_BYTES,
         stubs = const STUBS,
+        notice_after_entry = const NOTICE_AFTER_ENTRY,
+        notice_bytes = const NOTICE_BYTES,
         options(att_syntax),
     )
 }

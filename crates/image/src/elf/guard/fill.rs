@@ -8,18 +8,19 @@
 //! template, up to the end of its data    addresses from the base on
 //! zeros for its .bss                     in the file, since something follows
 //! plan                                   the last part of the data
+//! section headers                        one symbol, for debuggers
 //! program headers                        at the very end: of a file that was cut the kernel cannot read them, and the
 //!                                        start fails before the program is replaced
 //! ```
 
 use object::LittleEndian as LE;
-use object::elf;
+use object::elf::{self, SectionHeader64};
 use object::pod::{bytes_of, bytes_of_mut};
 
 use super::encode::encode;
-use super::layout::{CELL_PLAN, STUB_BYTES, STUBS};
+use super::layout::{CELL_PLAN, NOTICE_AFTER_ENTRY, STUB_BYTES, STUBS};
 use super::template::Template;
-use super::{PAGE, Plan, Unfillable};
+use super::{PAGE, Plan, Unfillable, sections};
 
 /// Programs live below this address on x86-64.
 const END_OF_ADDRESSES: u64 = 1 << 47;
@@ -89,8 +90,13 @@ pub fn fill(template: &[u8], base: u64, plan: &Plan) -> Result<Filled, Unfillabl
     // What lies in between is .bss, which is small: the template was read with that in mind.
     bytes.resize((data_offset + plan_at - data_begin) as usize, 0);
     bytes.extend_from_slice(&encoded);
-    let headers_at = bytes.len() as u64;
     let headers = template.moved_segments(base, plan_at + encoded.len() as u64);
+    let notice = base + template.header.e_entry.get(LE) + NOTICE_AFTER_ENTRY as u64;
+    let (sections, count) = sections::of(bytes.len() as u64, notice, template.offset_of_notice());
+    let sections_at = bytes.len() as u64;
+    bytes.extend_from_slice(&sections);
+    // The headers must stay the last, so that a file that was cut has none.
+    let headers_at = bytes.len() as u64;
     headers
         .iter()
         .for_each(|segment| bytes.extend_from_slice(bytes_of(segment)));
@@ -100,9 +106,12 @@ pub fn fill(template: &[u8], base: u64, plan: &Plan) -> Result<Filled, Unfillabl
     header.e_entry.set(LE, base + header.e_entry.get(LE));
     header.e_phoff.set(LE, headers_at);
     header.e_phnum.set(LE, headers.len() as u16);
-    header.e_shoff.set(LE, 0);
-    header.e_shnum.set(LE, 0);
-    header.e_shstrndx.set(LE, Default::default());
+    header.e_shoff.set(LE, sections_at);
+    header.e_shnum.set(LE, count);
+    header
+        .e_shentsize
+        .set(LE, size_of::<SectionHeader64<LE>>() as u16);
+    header.e_shstrndx.set(LE, elf::SymbolSection(count - 1));
     write(&mut bytes, 0, bytes_of_mut(&mut header));
     write(
         &mut bytes,

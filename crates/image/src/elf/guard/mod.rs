@@ -15,6 +15,7 @@ mod fill;
 mod layout;
 mod loader;
 mod plan;
+mod sections;
 mod template;
 
 pub use fill::{Filled, Places, fill, places};

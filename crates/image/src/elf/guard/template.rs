@@ -5,7 +5,9 @@ use object::elf::{self, FileHeader64, ProgramHeader64};
 use object::pod;
 
 use super::fill::Places;
-use super::layout::{CELL_MAGIC, CELL_PLAN, CELL_SCRATCH, STUB_BYTES, STUBS, STUBS_AFTER_ENTRY};
+use super::layout::{
+    CELL_MAGIC, CELL_PLAN, CELL_SCRATCH, NOTICE_AFTER_ENTRY, NOTICE_BYTES, STUBS_AFTER_ENTRY,
+};
 use super::loader::segments;
 use super::{PAGE, Unfillable};
 
@@ -95,7 +97,7 @@ impl<'a> Template<'a> {
     /// The entry point and all stubs must lie in code.
     fn check_entry(&self) -> Result<(), Unfillable> {
         let entry = self.header.e_entry.get(LE);
-        let end = entry.checked_add((STUBS_AFTER_ENTRY + STUBS * STUB_BYTES) as u64);
+        let end = entry.checked_add((NOTICE_AFTER_ENTRY + NOTICE_BYTES) as u64);
         let within = |load: &ProgramHeader64<LE>| {
             let begin = load.p_vaddr.get(LE);
             load.p_flags.get(LE).contains(elf::PF_X)
@@ -107,6 +109,16 @@ impl<'a> Template<'a> {
         } else {
             Err(wrong("its entry point or stubs lie outside of its code"))
         }
+    }
+
+    /// Where in the file the function is that debuggers watch.
+    pub(super) fn offset_of_notice(&self) -> u64 {
+        let address = self.header.e_entry.get(LE) + NOTICE_AFTER_ENTRY as u64;
+        let within = |load: &&ProgramHeader64<LE>| {
+            (load.p_vaddr.get(LE)..load.p_vaddr.get(LE) + load.p_filesz.get(LE)).contains(&address)
+        };
+        let load = self.loads.iter().find(within);
+        load.map_or(0, |load| address - load.p_vaddr.get(LE) + load.p_offset.get(LE))
     }
 
     /// The last segment.

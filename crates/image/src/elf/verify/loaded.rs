@@ -286,8 +286,9 @@ impl Pair<'_, '_> {
             self.report.fields += 1;
             let same = original.0 == copy.0
                 && match original.0 {
-                    // Compared in the files.
+                    // Compared in the files, as is what became of a flag when a program got fixed addresses.
                     elf::DT_STRTAB | elf::DT_STRSZ | elf::DT_SONAME => true,
+                    elf::DT_FLAGS_1 => (original.1 ^ copy.1) & !elf::DF_1_PIE.0 == 0,
                     tag if ADDRESS_TAGS.contains(&tag) => {
                         self.own_offset(0, original.1) == self.own_offset(1, copy.1)
                     }
