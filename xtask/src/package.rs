@@ -4,6 +4,8 @@
 //! dist/underhood-VERSION-TRIPLE/bin/underhood
 //!                              /share/man/man1/*.1
 //!                              /share/bash-completion/completions/underhood    (zsh, fish likewise)
+//!                              /lib/systemd/system/underhood-refresh.service
+//!                              /share/underhood/                               for a Debian package: triggers and postinst
 //!                              /share/doc/underhood/                           README, licences, documents
 //! ```
 //!
@@ -23,6 +25,16 @@ const COMPLETIONS: &[(&str, &str)] = &[
     ("bash", "share/bash-completion/completions/underhood"),
     ("fish", "share/fish/vendor_completions.d/underhood.fish"),
     ("zsh", "share/zsh/site-functions/_underhood"),
+];
+
+/// Files for those who bind programs for a whole machine: what makes the copies again at boot and after updates.
+const PACKAGING: &[(&str, &str)] = &[
+    (
+        "packaging/underhood-refresh.service",
+        "lib/systemd/system/underhood-refresh.service",
+    ),
+    ("packaging/debian.triggers", "share/underhood/debian.triggers"),
+    ("packaging/debian.postinst", "share/underhood/debian.postinst"),
 ];
 
 /// Documents that go along, beside all of docs/.
@@ -55,6 +67,9 @@ pub fn run(arguments: &[String]) -> Result<ExitCode> {
     for (name, place) in COMPLETIONS {
         let script = shell::output(Command::new(&binary).args(["completions", name]))?;
         write(&package.join(place), &script)?;
+    }
+    for (source, place) in PACKAGING {
+        copy(&root().join(source), &package.join(place))?;
     }
     let documents = package.join("share/doc/underhood");
     for document in DOCUMENTS {

@@ -176,21 +176,30 @@ pub fn document_of(copy: &Path) -> Option<Document> {
     serde_json::from_str(&text).ok()
 }
 
-/// The documents of the bound programs in a folder, or of one copy.
+/// The documents of the bound programs in a folder or in the folders in it, or of one copy.
 pub fn documents(place: &Path) -> Result<Vec<Document>, Failure> {
-    let mut copies = Vec::new();
-    if place.is_dir() {
-        for entry in fs::read_dir(place).map_err(|error| failed("read", place, &error))? {
-            let path = entry.map_err(|error| failed("read", place, &error))?.path();
-            if path.is_file() {
-                copies.push(path);
+    if !place.is_dir() {
+        return Ok(document_of(place).into_iter().collect());
+    }
+    let mut found = Vec::new();
+    for path in sorted(place)? {
+        if path.is_file() {
+            found.extend(document_of(&path));
+        } else if path.is_dir() && !path.ends_with(HIDDEN) {
+            for copy in sorted(&path)?.iter().filter(|copy| copy.is_file()) {
+                found.extend(document_of(copy));
             }
         }
-        copies.sort();
-    } else {
-        copies.push(place.to_owned());
     }
-    Ok(copies.iter().filter_map(|copy| document_of(copy)).collect())
+    Ok(found)
+}
+
+fn sorted(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let entries = fs::read_dir(folder).map_err(|error| failed("read", folder, &error))?;
+    let paths: Result<Vec<PathBuf>, _> = entries.map(|entry| entry.map(|entry| entry.path())).collect();
+    let mut paths = paths.map_err(|error| failed("read", folder, &error))?;
+    paths.sort();
+    Ok(paths)
 }
 
 /// Removes a bound program.

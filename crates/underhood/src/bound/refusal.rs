@@ -63,6 +63,20 @@ pub fn closure(closure: &Closure) -> Result<Vec<String>, Failure> {
             ),
         ));
     }
+    // The kernel does not tell programs all that these folders are chosen by, so the guard could not see another processor.
+    let chosen = closure
+        .objects
+        .iter()
+        .find(|object| object.path.contains("/glibc-hwcaps/"));
+    if let Some(object) = chosen {
+        return Err(Failure::new(
+            UNSUPPORTED,
+            format!(
+                "bind the program: {} was chosen for this processor (glibc-hwcaps), and nothing cheap tells at start whether it still is the same",
+                object.path
+            ),
+        ));
+    }
     if curious.is_empty() {
         return Ok(Vec::new());
     }
