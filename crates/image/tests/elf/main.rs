@@ -13,3 +13,4 @@ mod made;
 mod moved;
 mod rules;
 mod system;
+mod writers;

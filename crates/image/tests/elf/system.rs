@@ -22,16 +22,20 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The content of a file that begins as an ELF file does.
-fn elf(path: &Path) -> Option<Vec<u8>> {
+/// Whether a file begins as an ELF file does.
+pub fn is_elf(path: &Path) -> bool {
     use std::io::Read;
-    let mut file = std::fs::File::open(path).ok()?;
     let mut head = [0; 4];
-    file.read_exact(&mut head).ok()?;
-    (head == *b"\x7fELF").then(|| std::fs::read(path).ok())?
+    let read = std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut head));
+    read.is_ok() && head == *b"\x7fELF"
 }
 
-fn all() -> Vec<PathBuf> {
+/// The content of such a file.
+fn elf(path: &Path) -> Option<Vec<u8>> {
+    is_elf(path).then(|| std::fs::read(path).ok())?
+}
+
+pub fn all() -> Vec<PathBuf> {
     let mut found = Vec::new();
     for folder in ["/usr/bin", "/usr/lib"] {
         files(Path::new(folder), &mut found);
@@ -185,16 +189,7 @@ fn damaged_files_are_read_or_refused() {
         for round in 0..rounds {
             let mut bytes = sound.clone();
             for _ in 0..random.usize(1..6) {
-                // Mostly where a change means much: headers, and tables that they point to.
-                let at = match random.usize(..4) {
-                    0 => random.usize(..1024.min(bytes.len())),
-                    1 => random.usize(..bytes.len()),
-                    _ => {
-                        let range = tables[random.usize(..tables.len())].clone();
-                        random.usize(range)
-                    }
-                };
-                bytes[at] = [0, 1, 0x7f, 0x80, 0xff, random.u8(..)][random.usize(..6)];
+                damage(&mut bytes, &tables, &mut random);
             }
             if round % 5 == 0 {
                 bytes.truncate(random.usize(..bytes.len()));
@@ -209,9 +204,22 @@ fn damaged_files_are_read_or_refused() {
     assert!(read > 100 && refused > 100, "{read} read, {refused} refused");
 }
 
+/// Changes a byte, mostly where a change means much: in headers, and in tables that they point to.
+pub fn damage(bytes: &mut [u8], tables: &[std::ops::Range<usize>], random: &mut fastrand::Rng) {
+    let at = match random.usize(..4) {
+        0 => random.usize(..1024.min(bytes.len())),
+        1 => random.usize(..bytes.len()),
+        _ => {
+            let range = tables[random.usize(..tables.len())].clone();
+            random.usize(range)
+        }
+    };
+    bytes[at] = [0, 1, 0x7f, 0x80, 0xff, random.u8(..)][random.usize(..6)];
+}
+
 /// Where the first kilobytes, the dynamic table and the tables of symbols and hashes lie in a file, roughly: the beginning, and
 /// the end of its last quarter.
-fn interesting(bytes: &[u8]) -> Vec<std::ops::Range<usize>> {
+pub fn interesting(bytes: &[u8]) -> Vec<std::ops::Range<usize>> {
     let quarter = bytes.len() / 4;
     let dynamic = bytes
         .windows(16)

@@ -86,6 +86,20 @@ const X86_64_PLT: [DynamicTag; 3] = [
 pub(super) fn check(image: &Image<'_>) -> Result<(), Immovable> {
     let (offset, count) = place(image).ok_or(OUTSIDE)?;
     let draft = Draft::new(image, 0)?;
+    // The loader goes by the address, everybody else by the offset.
+    let tables = || {
+        image
+            .segments()
+            .iter()
+            .filter(|segment| segment.p_type.get(LE) == elf::PT_DYNAMIC)
+    };
+    let same = tables().all(|table| {
+        let place = draft.place(table.p_vaddr.get(LE), table.p_filesz.get(LE));
+        place.is_some_and(|(at, _)| at == offset)
+    });
+    if !same || tables().count() != 1 {
+        return Err(Immovable::Layout);
+    }
     for (tag, _) in entries(&draft, offset, count) {
         if let Some((_, name)) = UNSUPPORTED.iter().find(|(other, _)| *other == tag) {
             return Err(Immovable::UnsupportedEntry(name));

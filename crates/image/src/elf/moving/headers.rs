@@ -74,12 +74,12 @@ pub(super) fn moved(
     let place = usize::try_from(segments_at).map_err(|_| Immovable::Layout)?;
     for segment in draft.table::<ProgramHeader64<LE>>(place, image.segments().len())? {
         let kind = segment.p_type.get(LE);
-        if kind == elf::PT_NULL || kind == elf::PT_GNU_STACK {
+        if kind == elf::PT_GNU_STACK {
             continue;
         }
         segment.p_vaddr.set(LE, segment.p_vaddr.get(LE).wrapping_add(by));
         segment.p_paddr.set(LE, segment.p_paddr.get(LE).wrapping_add(by));
-        if kind == elf::PT_LOAD {
+        if kind == elf::PT_LOAD && segment.p_align.get(LE) > PAGE {
             // For more than a page the loader would first look for a larger place, and so for another one.
             segment.p_align.set(LE, PAGE);
         }

@@ -15,6 +15,7 @@ mod draft;
 mod dynamic;
 mod extra;
 mod headers;
+mod ranges;
 mod symbols;
 mod tables;
 
@@ -120,6 +121,9 @@ pub enum Immovable {
     /// Its segments do not lie as loaders require.
     #[error("its segments are not in the order of their addresses, or share a page")]
     Layout,
+    /// Two of its tables, or a table and a place that a relocation writes to.
+    #[error("its tables overlap, or a relocation writes to one of them")]
+    Overlap,
     /// Two relocations write to the same place, and the last one wins.
     #[error("two of its relocations write to the same place ({0:#x})")]
     Twice(u64),

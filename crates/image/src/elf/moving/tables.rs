@@ -9,7 +9,7 @@ use object::pod;
 use super::super::Image;
 use super::super::relocations::{self, Kind, Relocation};
 use super::draft::Draft;
-use super::{Call, Fate, Immovable};
+use super::{Call, Fate, Immovable, ranges};
 
 /// What is written where, and the tables that remain.
 pub(super) struct Tables {
@@ -51,7 +51,12 @@ impl Tables {
 
     /// Writes the words and the tables. Returns how many relocations were relative and applied, were bound, and remain.
     pub(super) fn apply(&self, image: &Image<'_>, draft: &mut Draft) -> Result<(u64, u64, u64), Immovable> {
+        let parts = ranges::of(image, draft)?;
         for &(address, value) in &self.words {
+            let (at, _) = draft.place(address, 8).ok_or(super::draft::OUTSIDE)?;
+            if ranges::contain(&parts, at) {
+                return Err(Immovable::Overlap);
+            }
             draft.set_word(address, value)?;
         }
         let (first, functions) = (image.dynamic.relocations.0, image.dynamic.functions.0);

@@ -15,7 +15,7 @@ use super::{Difference, Value, What, kind_name};
 /// What became of the relocations.
 #[derive(Debug, Default)]
 pub struct Outcome {
-    /// Relocations of symbols that are gone.
+    /// Relocations of symbols that are gone, or whose word is known already.
     pub bound: Vec<Bound>,
     /// Relocations that only the copy has.
     pub added: Vec<Relocation>,
@@ -54,16 +54,30 @@ impl Tables<'_, '_> {
             let original = areas::word(self.original, slot.address);
             let copy = areas::word(self.copy, self.moved(slot.address));
             self.report.word(kind_name(slot.kind));
+            let bound = |slot: &Slot| Bound {
+                offset: slot.address.wrapping_sub(span.start),
+                kind: slot.kind,
+                symbol: slot.symbol,
+                addend: slot.addend,
+                original,
+                value: copy,
+            };
             if let Some((twin, packed)) = twin {
                 outcome.kept += 1;
                 self.kept(slot, &twin, packed);
                 // What stands in the place means something where it is packed or a function's: then it is an address.
                 let moves = slot.packed
                     || (original.is_some_and(|word| word != 0 && span.contains(&word)) && original != copy)
-                    || (slot.kind == Kind::JumpSlot
-                        && original.is_some_and(|word| word != 0 && span.contains(&word)));
+                    || (slot.kind == Kind::JumpSlot && original.is_some_and(|word| word != 0));
                 let expected = original.map(|word| if moves { self.moved(word) } else { word });
-                self.word(slot, expected, copy);
+                // A function that is bound late keeps its place in the table although its word may be known already: the loader adds the
+                // distance of a file that lies where it was linked to, which is nothing.
+                let late = slot.kind == Kind::JumpSlot && !self.copy.dynamic.bind_now;
+                if late && expected != copy {
+                    outcome.bound.push(bound(slot));
+                } else {
+                    self.word(slot, expected, copy);
+                }
             } else if slot.kind == Kind::Relative {
                 outcome.applied += 1;
                 let linked = if slot.packed {
@@ -73,14 +87,7 @@ impl Tables<'_, '_> {
                 };
                 self.word(slot, linked.map(|linked| self.moved(linked)), copy);
             } else {
-                outcome.bound.push(Bound {
-                    offset: slot.address.wrapping_sub(span.start),
-                    kind: slot.kind,
-                    symbol: slot.symbol,
-                    addend: slot.addend,
-                    original,
-                    value: copy,
-                });
+                outcome.bound.push(bound(slot));
             }
         }
         outcome.added = left
