@@ -111,11 +111,14 @@ impl Relocation {
     }
 }
 
+/// Entries of a table.
+type Entries<'a> = &'a [Rela64<LE>];
+
 /// The tables of relocations that are not packed: the general one, and that of functions.
 ///
 /// # Errors
 /// When they lie outside of the file.
-pub(super) fn tables<'a>(image: &Image<'a>) -> Result<(&'a [Rela64<LE>], &'a [Rela64<LE>]), Unreadable> {
+pub(super) fn tables<'a>(image: &Image<'a>) -> Result<(Entries<'a>, Entries<'a>), Unreadable> {
     let dynamic = &image.dynamic;
     let ((first, mut size), (functions, functions_size)) = (dynamic.relocations, dynamic.functions);
     // Some linkers count the functions' table in.

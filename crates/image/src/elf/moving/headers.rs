@@ -94,7 +94,7 @@ pub(super) fn moved(
         .iter_mut()
         .zip(names)
     {
-        let loaded = section.sh_flags.get(LE).0 & u64::from(elf::SHF_ALLOC.0) != 0;
+        let loaded = section.sh_flags.get(LE).0 & elf::SHF_ALLOC.0 != 0;
         if loaded {
             let address = section.sh_addr.get(LE);
             let kind = section.sh_type.get(LE);

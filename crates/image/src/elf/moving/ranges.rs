@@ -15,7 +15,7 @@ use super::{Immovable, dynamic, headers};
 /// # Errors
 /// When two of them overlap, or one does not lie in the file.
 pub(super) fn of(image: &Image<'_>, draft: &Draft) -> Result<Vec<Range<usize>>, Immovable> {
-    let mut parts = vec![0..size_of::<FileHeader64<LE>>()];
+    let mut parts = Vec::new();
     let mut add = |start: usize, count: usize, size: usize| {
         let end = count.checked_mul(size).and_then(|bytes| bytes.checked_add(start));
         match end.filter(|&end| end <= image.bytes().len()) {
@@ -37,7 +37,7 @@ pub(super) fn of(image: &Image<'_>, draft: &Draft) -> Result<Vec<Range<usize>>, 
         let size = size_of::<SectionHeader64<LE>>();
         add(offset(header.e_shoff.get(LE))?, sections.len(), size)?;
         for section in sections {
-            let loaded = section.sh_flags.get(LE).0 & u64::from(elf::SHF_ALLOC.0) != 0;
+            let loaded = section.sh_flags.get(LE).0 & elf::SHF_ALLOC.0 != 0;
             if section.sh_type.get(LE) == elf::SHT_SYMTAB && !loaded {
                 add(
                     offset(section.sh_offset.get(LE))?,

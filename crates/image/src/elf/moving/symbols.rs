@@ -26,8 +26,8 @@ pub(super) fn moved(image: &Image<'_>, draft: &mut Draft) -> Result<(), Immovabl
 
 /// Offset and number of the symbols of a section that is not loaded.
 fn static_symbols(section: &SectionHeader64<LE>) -> Option<(usize, usize)> {
-    let is_it = section.sh_type.get(LE) == elf::SHT_SYMTAB
-        && section.sh_flags.get(LE).0 & u64::from(elf::SHF_ALLOC.0) == 0;
+    let is_it =
+        section.sh_type.get(LE) == elf::SHT_SYMTAB && section.sh_flags.get(LE).0 & elf::SHF_ALLOC.0 == 0;
     let offset = usize::try_from(section.sh_offset.get(LE)).ok()?;
     let size = usize::try_from(section.sh_size.get(LE)).ok()?;
     is_it.then_some((offset, size / size_of::<Sym64<LE>>()))
