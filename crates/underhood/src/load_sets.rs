@@ -128,6 +128,7 @@ fn make(
             out: folder.path().join(set::TREATED),
             bind: treatment == Treatment::Bound,
             noticing: false,
+            verify: false,
         };
         bound::make(&request, &mut |_, _| {})?;
     } else if treatment != Treatment::None {

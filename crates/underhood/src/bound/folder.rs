@@ -135,19 +135,20 @@ impl Set {
         write(&self.now(object), bytes, if object == 0 { 0o755 } else { 0o644 })
     }
 
-    /// Completes the set and puts the copy of the program in place.
-    pub fn finish(&self, guard: &[u8], document: &Document) -> Result<(), Failure> {
+    /// Completes the set; only the copy of the program is not in its place yet.
+    pub fn complete(&self, guard: &[u8], document: &Document) -> Result<(), Failure> {
         write(&self.folder.join("guard"), guard, 0o755)?;
-        write(
-            &self.folder.join(LEDGER),
-            record::format::to_text(document).as_bytes(),
-            0o644,
-        )?;
-        for folder in [self.folder.join("lib"), self.folder.clone()] {
-            fs::File::open(&folder)
-                .and_then(|folder| folder.sync_all())
-                .map_err(|error| failed("sync", &folder, &error))?;
-        }
+        self.note(document)
+    }
+
+    /// Writes down what was done.
+    pub fn note(&self, document: &Document) -> Result<(), Failure> {
+        let text = record::format::to_text(document);
+        write(&self.folder.join(LEDGER), text.as_bytes(), 0o644)
+    }
+
+    /// Puts the copy of the program in its place.
+    pub fn put_in_place(&self) -> Result<(), Failure> {
         let copy = self.copy();
         fs::rename(self.now(0), &copy).map_err(|error| failed("put in place", &copy, &error))
     }

@@ -146,9 +146,10 @@ impl Guard {
                 });
                 continue;
             }
-            let now = work.set.now(index);
-            watched.push((work.set.path_of(index), identity(&now)?));
+            // The program's copy need not be watched: it is what runs, and it leads to this guard.
             if index != 0 {
+                let now = work.set.now(index);
+                watched.push((work.set.path_of(index), identity(&now)?));
                 renamed.push(Renamed {
                     copy: work.set.path_of(index),
                     original: object.path.clone(),

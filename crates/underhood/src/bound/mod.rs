@@ -44,6 +44,8 @@ pub struct Request {
     pub bind: bool,
     /// Bind it also if it may notice where its copy lies.
     pub noticing: bool,
+    /// Compare the loaded copy with the loaded original before it is put in place.
+    pub verify: bool,
 }
 
 /// Makes a bound copy. `tell` hears what is done and how much of it is done, from 0 to 1.
@@ -87,12 +89,19 @@ pub fn ensured(program: &Path) -> Result<PathBuf, Failure> {
             return Ok(copy);
         }
     }
-    os::dirs::make_private(&home)?;
+    os::dirs::make_private(&home).map_err(|error| {
+        let home = home.display();
+        Failure::new(
+            COMMAND_FAILED,
+            format!("create {home}, where bound copies are kept: {error}"),
+        )
+    })?;
     let request = Request {
         program,
         out,
         bind: true,
         noticing: false,
+        verify: true,
     };
     Ok(PathBuf::from(make(&request, &mut |_, _| {})?.copy))
 }
@@ -110,6 +119,7 @@ pub fn temporary(program: &Path, noticing: bool) -> Result<(Document, tempfile::
         out: folder.path().to_owned(),
         bind: true,
         noticing,
+        verify: false,
     };
     Ok((make(&request, &mut |_, _| {})?, folder))
 }
@@ -151,7 +161,7 @@ impl Work<'_> {
             tell(0.2 + 0.6 * done as f64 / count as f64, "writing");
         }
         let objects = self.objects(&choice, &layout, &copies, &fills)?;
-        let document = Document {
+        let mut document = Document {
             schema: SCHEMA.to_owned(),
             program: self.request.program.display().to_string(),
             copy: self.set.copy().display().to_string(),
@@ -169,7 +179,13 @@ impl Work<'_> {
             .find(|copy| copy.object == 0)
             .and_then(|copy| copy.file.debug);
         let guard = guard.filled(self, &choice, &fills, debug)?;
-        self.set.finish(&guard, &document)?;
+        self.set.complete(&guard, &document)?;
+        if self.request.verify {
+            tell(0.9, "comparing");
+            document.verified = Some(verification::equal(&document, &self.set.now(0))?);
+            self.set.note(&document)?;
+        }
+        self.set.put_in_place()?;
         tell(1.0, "done");
         Ok(document)
     }

@@ -22,7 +22,7 @@ impl Memory for Process {
 }
 
 impl Process {
-    fn start(program: &str) -> Result<Self, Failure> {
+    fn start(program: &Path) -> Result<Self, Failure> {
         let mut spec = Spec::new(program);
         spec.timeout = Some(PATIENCE);
         // Functions that are bound late are bound now, so that they can be compared.
@@ -39,7 +39,10 @@ impl Process {
             };
             Failure::new(
                 code,
-                format!("look into {program} when it is loaded: {error}; --no-verify does without"),
+                format!(
+                    "look into {} when it is loaded: {error}; --no-verify does without",
+                    program.display()
+                ),
             )
         };
         started.map(Self).map_err(|error| failed(&error))
@@ -84,13 +87,32 @@ struct Pair {
     is_loader: bool,
 }
 
+/// As [`verified`], of a copy that is not in its place yet; a difference is a failure.
+pub fn equal(document: &Document, copy: &Path) -> Result<Verified, Failure> {
+    let verified = compared(document, copy)?;
+    match verified.first.first() {
+        None => Ok(verified),
+        Some(first) => Err(Failure::new(
+            CHECK_FAILED,
+            format!(
+                "bind {}: loaded, the copy differs from the original in {} places, so it was removed; the first: {first}",
+                document.program, verified.differences
+            ),
+        )),
+    }
+}
+
 /// Compares the loaded copy with the loaded original.
 pub fn verified(document: &Document) -> Result<Verified, Failure> {
+    compared(document, Path::new(&document.copy))
+}
+
+fn compared(document: &Document, copy: &Path) -> Result<Verified, Failure> {
     let processes = [
-        Process::start(&document.program)?,
-        Process::start(&document.copy)?,
+        Process::start(Path::new(&document.program))?,
+        Process::start(copy)?,
     ];
-    if processes[1].0.exe() != Path::new(&document.copy) {
+    if processes[1].0.exe() != copy {
         return Err(Failure::new(
             CHECK_FAILED,
             format!(
@@ -99,7 +121,7 @@ pub fn verified(document: &Document) -> Result<Verified, Failure> {
             ),
         ));
     }
-    let pairs = pairs(document, &processes)?;
+    let pairs = pairs(document, copy, &processes)?;
     let objects: Vec<Object<'_>> = pairs
         .iter()
         .map(|pair| Object {
@@ -136,7 +158,7 @@ pub fn verified(document: &Document) -> Result<Verified, Failure> {
 }
 
 /// The files of both processes, which load them in the same order.
-fn pairs(document: &Document, processes: &[Process; 2]) -> Result<Vec<Pair>, Failure> {
+fn pairs(document: &Document, program: &Path, processes: &[Process; 2]) -> Result<Vec<Pair>, Failure> {
     let [originals, copies] = processes.each_ref().map(Process::objects);
     let other = |why: String| Failure::new(CHECK_FAILED, format!("verify {}: {why}", document.copy));
     if originals.len() != copies.len() {
@@ -160,14 +182,19 @@ fn pairs(document: &Document, processes: &[Process; 2]) -> Result<Vec<Pair>, Fai
                 original.name.display()
             ))
         })?;
-        let file = object.copy.as_deref().unwrap_or(&object.file);
-        for (loaded, wanted) in [(original, object.file.as_str()), (copy, file)] {
+        let file = match &object.copy {
+            Some(_) if index == 0 => program,
+            Some(copy) => Path::new(copy),
+            None => Path::new(&object.file),
+        };
+        for (loaded, wanted) in [(original, Path::new(&object.file)), (copy, file)] {
             let real = std::fs::canonicalize(wanted).ok();
             if loaded.file != real {
                 let what = loaded.file.as_deref().unwrap_or(&loaded.name);
                 return Err(other(format!(
-                    "{} is loaded in the place of {wanted}",
-                    what.display()
+                    "{} is loaded in the place of {}",
+                    what.display(),
+                    wanted.display()
                 )));
             }
         }
@@ -177,7 +204,7 @@ fn pairs(document: &Document, processes: &[Process; 2]) -> Result<Vec<Pair>, Fai
             .is_some_and(|loader| loader.file == object.file);
         pairs.push(Pair {
             name: object.file.clone(),
-            files: [read(&object.file)?, read(file)?],
+            files: [read(Path::new(&object.file))?, read(file)?],
             biases: [original.bias, copy.bias],
             is_loader: index != 0 && is_loader,
         });
@@ -185,8 +212,9 @@ fn pairs(document: &Document, processes: &[Process; 2]) -> Result<Vec<Pair>, Fai
     Ok(pairs)
 }
 
-fn read(path: &str) -> Result<Vec<u8>, Failure> {
-    std::fs::read(path).map_err(|error| Failure::new(COMMAND_FAILED, format!("read {path}: {error}")))
+fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    std::fs::read(path)
+        .map_err(|error| Failure::new(COMMAND_FAILED, format!("read {}: {error}", path.display())))
 }
 
 /// A difference in words.

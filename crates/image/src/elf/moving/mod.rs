@@ -21,6 +21,7 @@ mod tables;
 
 use std::collections::HashMap;
 
+use super::relocations::{self, Kind};
 use super::{Image, Machine, Unreadable};
 
 use draft::Draft;
@@ -211,6 +212,7 @@ pub fn moved(image: &Image<'_>, how: &Move) -> Result<Moved, Immovable> {
     } else {
         extra::append(image, &mut draft, &how.texts, &tables)?
     };
+    reread(&draft.bytes, kept)?;
     Ok(Moved {
         bytes: draft.bytes,
         debug,
@@ -218,6 +220,19 @@ pub fn moved(image: &Image<'_>, how: &Move) -> Result<Moved, Immovable> {
         bound,
         kept,
     })
+}
+
+/// The copy must have as many relocations left as were meant: a table whose size stands nowhere cannot be changed.
+fn reread(bytes: &[u8], kept: u64) -> Result<(), Immovable> {
+    let image = Image::parse(bytes)?;
+    let left = relocations::unpacked(&image)?.filter(|relocation| relocation.kind != Kind::None);
+    if left.count() as u64 == kept && image.dynamic.packed.1 == 0 {
+        Ok(())
+    } else {
+        Err(Immovable::Unreadable(Unreadable::Damaged(
+            "its tables of relocations contradict each other",
+        )))
+    }
 }
 
 /// Whether this kind of file can be moved at all.

@@ -1,6 +1,6 @@
 //! The relocation tables of the copy.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 use object::LittleEndian as LE;
 use object::elf::{self, Rela64};
@@ -117,7 +117,7 @@ pub(super) fn rewritten(
     call: Option<Call>,
     spills: bool,
 ) -> Result<Tables, Immovable> {
-    let mut seen = HashSet::new();
+    let mut seen = BTreeSet::new();
     let mut tables = Tables {
         words: Vec::new(),
         relocations: Vec::new(),
@@ -207,15 +207,22 @@ impl Tables {
         old: &Rela64<LE>,
         draft: &Draft,
         fates: &HashMap<u64, Fate>,
-        seen: &mut HashSet<u64>,
+        seen: &mut BTreeSet<u64>,
     ) -> Result<Option<Rela64<LE>>, Immovable> {
         let at = relocation.offset;
         if relocation.kind == Kind::None {
             return Ok(None);
         }
-        once(seen, at)?;
+        // What is copied is as long as the variable, and stays with the loader.
+        if relocation.kind != Kind::Copy {
+            once(seen, at)?;
+        }
         let there = draft.is_writable(at);
-        let gone = match (relocation.kind, fates.get(&at)) {
+        // Among the functions, whose table may have to stay as it is, only functions are bound.
+        let fate = fates
+            .get(&at)
+            .filter(|_| !relocation.function || relocation.kind == Kind::JumpSlot);
+        let gone = match (relocation.kind, fate) {
             (Kind::Relative, _) if there => {
                 self.applied += 1;
                 Some(relocation.addend.cast_unsigned().wrapping_add(draft.by))
@@ -262,10 +269,12 @@ fn shifted(relocation: Relocation, old: &Rela64<LE>, draft: &Draft) -> Rela64<LE
     new
 }
 
-fn once(seen: &mut HashSet<u64>, address: u64) -> Result<(), Immovable> {
-    if seen.insert(address) {
-        Ok(())
-    } else {
-        Err(Immovable::Twice(address))
+/// Each word is written by one relocation only, also in part.
+fn once(seen: &mut BTreeSet<u64>, address: u64) -> Result<(), Immovable> {
+    let near = address.saturating_sub(7)..=address.saturating_add(7);
+    if seen.range(near).next().is_some() {
+        return Err(Immovable::Twice(address));
     }
+    seen.insert(address);
+    Ok(())
 }

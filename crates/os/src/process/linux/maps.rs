@@ -1,9 +1,10 @@
 //! The address space of a process, line by line (proc_pid_maps(5)).
 
-use std::ffi::OsStr;
+use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
 
 use super::super::MappedRange;
 
@@ -41,8 +42,27 @@ fn parse(line: &[u8]) -> Option<MappedRange> {
         offset: hexadecimal(offset)?,
         inode: inode.parse().ok()?,
         // Padded with spaces to a column.
-        name: OsStr::from_bytes(fields.next().unwrap_or_default().trim_ascii_start()).into(),
+        name: name(fields.next().unwrap_or_default().trim_ascii_start()),
     })
+}
+
+/// The kernel writes the end of a line in a name as `\012`, and nothing else in another way.
+fn name(mut text: &[u8]) -> PathBuf {
+    const END_OF_LINE: &[u8] = b"\\012";
+    let mut name = Vec::new();
+    while let Some((first, rest)) = text.split_first() {
+        match text.strip_prefix(END_OF_LINE) {
+            Some(behind) => {
+                name.push(b'\n');
+                text = behind;
+            }
+            None => {
+                name.push(*first);
+                text = rest;
+            }
+        }
+    }
+    OsString::from_vec(name).into()
 }
 
 #[cfg(test)]
@@ -63,6 +83,8 @@ mod tests {
         assert_eq!(parse(line), Some(expected));
         let anonymous = parse(b"1000-2000 rw-p 00000000 00:00 0 ").unwrap();
         assert_eq!(anonymous.name.as_os_str(), "");
+        let odd = parse(b"1000-2000 rw-p 00000000 00:00 5    /a\\012b").unwrap();
+        assert_eq!(odd.name.as_os_str(), "/a\nb");
         assert_eq!(parse(b"1000 rw-p"), None);
     }
 
