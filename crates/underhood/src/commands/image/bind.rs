@@ -23,9 +23,9 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["out", "noticing"])]
     refresh: bool,
     #[command(flatten)]
-    copies: elf::Options,
+    copies: elf::CopyOptions,
     #[command(flatten)]
-    files_options: pe::Options,
+    in_place: pe::FileOptions,
 }
 
 /// Runs the command.
@@ -35,7 +35,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Done, Failure> {
     }
     match only_elf(&args.files)? {
         Some(program) => elf::bind(program, args.out.as_deref(), true, &args.copies, context),
-        None => pe::bind(&args.files, args.out.as_deref(), &args.files_options, context),
+        None => pe::bind(&args.files, args.out.as_deref(), &args.in_place, context),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::progress::Progress;
 
 /// What is asked of a copy.
 #[derive(Debug, clap::Args)]
-pub struct Options {
+pub struct CopyOptions {
     /// ELF: bind it also if it may notice where its copy lies (it asks for /proc/self/exe)
     #[arg(long)]
     noticing: bool,
@@ -34,7 +34,7 @@ pub fn bind(
     program: &Path,
     out: Option<&Path>,
     symbols: bool,
-    options: &Options,
+    options: &CopyOptions,
     context: &Context,
 ) -> Result<Done, Failure> {
     let out = out.ok_or_else(|| {

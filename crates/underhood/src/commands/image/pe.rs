@@ -13,7 +13,7 @@ use crate::rewriting::{self, Change, Target};
 
 /// Where changed files go, and what is allowed to be lost.
 #[derive(Debug, clap::Args)]
-pub struct Options {
+pub struct FileOptions {
     /// PE: take signatures off; they would not hold any more
     #[arg(long)]
     pub strip_signature: bool,
@@ -25,7 +25,7 @@ pub struct Options {
     pub dry_run: bool,
 }
 
-impl Options {
+impl FileOptions {
     fn target(&self, out: Option<&Path>) -> Target {
         match out {
             _ if self.dry_run => Target::Nowhere,
@@ -92,7 +92,7 @@ pub fn rebase(
     files: &[PathBuf],
     layout: Layout,
     out: Option<&Path>,
-    options: &Options,
+    options: &FileOptions,
     context: &Context,
 ) -> Result<Done, Failure> {
     let files = read(files)?;
@@ -150,7 +150,7 @@ pub fn rebase(
 pub fn bind(
     files: &[PathBuf],
     out: Option<&Path>,
-    options: &Options,
+    options: &FileOptions,
     context: &Context,
 ) -> Result<Done, Failure> {
     let files = read(files)?;

@@ -37,9 +37,9 @@ pub struct Args {
     #[arg(long, value_name = "FROM-TO", value_parser = range)]
     exclude: Vec<Range<u64>>,
     #[command(flatten)]
-    copies: elf::Options,
+    copies: elf::CopyOptions,
     #[command(flatten)]
-    files_options: pe::Options,
+    in_place: pe::FileOptions,
 }
 
 /// Runs the command.
@@ -54,13 +54,7 @@ pub fn run(args: &Args, context: &Context) -> Result<Done, Failure> {
         room: args.room,
         exclude: args.exclude.clone(),
     };
-    pe::rebase(
-        &args.files,
-        layout,
-        args.out.as_deref(),
-        &args.files_options,
-        context,
-    )
+    pe::rebase(&args.files, layout, args.out.as_deref(), &args.in_place, context)
 }
 
 /// A number, hexadecimal behind 0x.
