@@ -228,7 +228,8 @@ fn wine(scale: f64) -> Result<bool> {
             comparison.verdict.word()
         );
     }
-    Ok(based.high <= 0.85 && ordinal.verdict == Verdict::Faster)
+    let enough = based.verdict == Verdict::Faster && based.ratio <= 0.85;
+    Ok(enough && ordinal.verdict == Verdict::Faster)
 }
 
 fn compared(candidate: &[f64], baseline: &[f64]) -> Result<Comparison> {
